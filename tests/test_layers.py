@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from support import ROOT
-from support.source import INSTALLED, PACKAGES, Module, lines_of, modules, modules_below
+from support.source import INSTALLED, PACKAGES, Module, lines_of, modules, modules_below, names_of
 
 import wakeword
 from wakeword.model.installed import assets_folder
@@ -79,11 +79,12 @@ def test_the_runtime_loads_nothing_that_only_training_needs(statement: str) -> N
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_imports_inside_a_package_form_no_cycle(package: str) -> None:
+    """Those inside functions count too: a file that is imported late still cannot be read without the other."""
     here = {module.name: module for module in modules(package)}
     edges = {}
     for name, module in here.items():
         needs = set()
-        for one in module.imports(at_import=True):
+        for one in module.imports():
             # ``from a import b`` is the module a.b if there is one.
             inside = f"{one.module}.{one.name}"
             needs.add(inside if inside in here else one.module)
@@ -194,14 +195,6 @@ def test_no_file_is_named_by_another_form_of_the_same_word() -> None:
         if name.removesuffix("e") + ending in names
     }
     assert twins == {("record", "recording")}, f"expected one form of each word, got {twins}"  # a command, and a thing
-
-
-def names_of(node: ast.stmt) -> list[str]:
-    """The names of the class, function, type or constant that a statement of a module defines."""
-    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def test_each_public_name_stands_once() -> None:

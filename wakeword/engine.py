@@ -26,7 +26,6 @@ from pathlib import Path
 from wakeword.audio.detection import Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE, samples_of_bytes
 from wakeword.base.checks import flag, function
-from wakeword.base.standstill import STANDSTILL
 from wakeword.base.types import Array, Samples
 from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model.model import Model
@@ -183,8 +182,6 @@ class Detector(StreamAccess):
         failures: list[Exception] = []
         for start in range(0, len(samples), PIECE):
             piece = samples[start : start + PIECE]
-            if STANDSTILL.is_closed:
-                STANDSTILL.wait()
             with self._lock:
                 self._followers.push(sound_of(piece))
                 found = self._reader.push(piece)

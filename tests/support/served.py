@@ -19,6 +19,7 @@ from wakeword.base.types import Array, Samples
 from wakeword.saving.keeper import Keeper
 from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
+from wakeword.serve.fair_share import FairTurns
 from wakeword.serve.places import Place
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.telemetry import Telemetry
@@ -179,7 +180,7 @@ async def serving(
             ),
             times or TimeLimits(),
             Telemetry(),
-            executor if threads else None,
+            FairTurns(executor if threads else None, threads),
             saved.append,
         )
         server = Server(shared, Place("tcp", host, 0), limits or Limits())

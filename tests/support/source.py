@@ -114,3 +114,11 @@ def lines_of(function: Function) -> int:
         assert first.end_lineno is not None
         lines -= first.end_lineno - first.lineno + 1
     return lines
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    """The names of the class, function, type or constant that a statement of a module defines."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]

@@ -12,6 +12,7 @@ import torch
 from wakeword import Detector, FileSource, ModelError
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
+from wakeword_tools.kinds import Split
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
 from wakeword_train import FitConfig, fit_tensors
 from wakeword_train.config import build_config
@@ -46,6 +47,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def test_the_engine_speaks() -> None:
     voices = english_voices(engines=["hum"])
     assert len({voice.source for voice in voices}) == len(voices) == 3
+    # A training needs voices of every split.
+    assert {voice.split for voice in voices} == set(Split)
     spoken = engine_of(voices[0]).speak("marvin", voices[0])
     assert (spoken.dtype, spoken.shape) == (np.dtype(np.float32), (6 * 1_600,))
     assert np.array_equal(spoken, engine_of(voices[0]).speak("marvin", voices[0]))

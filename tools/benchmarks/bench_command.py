@@ -1,8 +1,8 @@
 """The work of ``python -m benchmarks``: run the benchmark, print tables or a JSON object, write a page."""
 
 import json
-from typing import TYPE_CHECKING
 
+from benchmarks.bench_options import BenchmarkOptions
 from benchmarks.benchmark import benchmark
 from benchmarks.performance_page import write_page
 from benchmarks.performance_report import PerformanceReport
@@ -13,11 +13,8 @@ from wakeword.cli.console import note, progress
 from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.cli.tables import console, table
 
-if TYPE_CHECKING:
-    from benchmarks.__main__ import BenchmarkOptions
 
-
-def run_benchmark(options: "BenchmarkOptions") -> None:
+def run_benchmark(options: BenchmarkOptions) -> None:
     """Measure, and print the results. Raises ``ModelError`` if the model cannot be used."""
     with progress("measuring", 1.0) as update:
         done = benchmark(

@@ -22,6 +22,7 @@ from wakeword.base.events import Line
 from wakeword.model.installed import shipped_models
 from wakeword.serve.client_stream import StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
+from wakeword.serve.fair_share import FairTurns
 from wakeword.serve.places import Place
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.telemetry import Telemetry
@@ -157,7 +158,8 @@ async def _server(model: str) -> AsyncIterator[_Watched]:
     logger.propagate = False
     words = OfferedWords([shipped_models()[model]], None, WordSettings())
     with ThreadPoolExecutor(2) as executor:
-        shared = Shared(words, StreamSettings(100, 0.5), TimeLimits(event=5), Telemetry(), executor, lambda found: None)
+        turns = FairTurns(executor, 2)
+        shared = Shared(words, StreamSettings(100, 0.5), TimeLimits(event=5), Telemetry(), turns, lambda found: None)
         server = Server(shared, Place("tcp", "127.0.0.1", 0), Limits())
         task = asyncio.create_task(server.run())
         await server.ready.wait()

@@ -1,10 +1,10 @@
 """``python -m scripts.make_encoder``: recordings of speech and words -> the encoder that training begins with.
 
 The shipped one was made with the following; all.txt holds the texts of ``words.txt`` and ``common.txt`` in
-``assets/phrases``::
+``assets/phrases``, FLITE is ``command:train/evidence/engines/flite.toml``, and FESTIVAL was festival's voice ked::
 
     wakeword synth xylophone --near-negatives --texts all.txt --any-side --voices train --count 7000 --seed 7 \\
-        --engine espeak-ng --engine flite --engine festival --out words/
+        --engine espeak-ng --engine FLITE --engine FESTIVAL --out words/
     python -m scripts.make_encoder --out assets/encoders/speech.npz --data $WAKEWORD_DATA/speech_commands \\
         --words $WAKEWORD_DATA/wake_words/alexa --words $WAKEWORD_DATA/wake_words/computer \\
         --words $WAKEWORD_DATA/wake_words/jarvis --words words/ --background $WAKEWORD_DATA/long_speech \\

@@ -1,66 +1,86 @@
-"""The display of a training run: one bar over all its phases with the time left, and notes that leave the bar whole."""
+"""The display of a training run: a bar of each of its steps, and notes that leave the bar whole."""
 
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
+from statistics import fmean
 
 from wakeword.base.events import Line
 from wakeword.base.text import printable
 from wakeword.cli.console import SECONDS_BETWEEN_LINES, note
-from wakeword_train.time_left import TimeLeft, in_words
 from wakeword_train.training_run import DataFolders, EpochReport, Phase, TrainingEvents, describe_health
 
 Plan = Callable[[DataFolders], Iterable[str]]
 """What a training is going to do, in lines."""
 
 
-class _Run:
-    """Where a run is: its phase, and the time left."""
+_TWENTIETH = 0.05
+_ENOUGH = 4
+"""Twentieths of a step from which its pace is known."""
 
-    def __init__(self, expected: Mapping[Phase, float]) -> None:
-        self._left = TimeLeft(expected)
-        self._phases = [phase for phase in Phase if expected.get(phase)]
-        self.updated = self._phase_begun = time.monotonic()
+
+class Step:
+    """One step of a run as it goes on: how much of it is done, and the time left of it where that is known.
+
+    It is known within a factor of two where the slowest of its last four twentieths took at most twice as long as the
+    fastest, for as long as the machine stays as busy. Nothing is known of the steps that follow.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.done = 0.0
+        """0..1; it never falls."""
+        self._marks = [time.monotonic()]
+        """When it began, and when each twentieth of it was done."""
+
+    def update(self, done: float) -> None:
+        """So much is done."""
+        self.done = max(self.done, min(1.0, done))
+        passed = int(self.done / _TWENTIETH + 1e-9)
+        self._marks += [time.monotonic()] * (passed + 1 - len(self._marks))
+
+    def seconds_left(self) -> float | None:
+        """The time left of this step; ``None`` where it is not known."""
+        taken = [after - before for before, after in pairwise(self._marks[-_ENOUGH - 1 :])]
+        waited = time.monotonic() - self._marks[-1]
+        if len(taken) < _ENOUGH or max(*taken, waited) > 2 * min(taken):
+            return None
+        left = 1 / _TWENTIETH + 1 - len(self._marks)
+        return max(0.0, fmean(taken) * left - waited)
+
+    def __str__(self) -> str:
+        left = self.seconds_left()
+        return f"{self.done:.0%}" + ("" if left is None else f", about {in_words(left)} left of this step")
+
+
+class _Run:
+    """Where a run is: which of its steps."""
+
+    def __init__(self, phases: Sequence[Phase]) -> None:
+        self._phases, self.step = phases, Step("starting")
         self.phase: Phase | None = None
-        self.done = self.share = 0.0
-        """How much of the phase is done, and of the whole run, 0..1."""
-        self.left = sum(expected.values())
 
     def update(self, phase: Phase, done: float) -> bool:
-        """Take note of a step; whether a phase begins with it."""
-        now = time.monotonic()
-        begins = phase is not self.phase
-        if begins:
-            if self.phase is not None:
-                self._left.ended(self.phase, now - self._phase_begun)
-            self.phase, self._phase_begun = phase, now
-        self.done = min(1.0, max(0.0, done))
-        self.share = self._left.share(phase, self.done)
-        self.left, self.updated = self._left.seconds(phase, self.done, now - self._phase_begun), now
+        """Take note of what is done; whether a step begins with it."""
+        if begins := phase is not self.phase:
+            self.phase = phase
+            phases = self._phases if phase in self._phases else list(Phase)
+            self.step = Step(f"{phases.index(phase) + 1}/{len(phases)} {phase.value}")
+        self.step.update(done)
         return begins
-
-    def title(self) -> str:
-        """The phase and its place among all, such as ``4/7 training the first stage``."""
-        if self.phase is None:
-            return "starting"
-        phases = self._phases if self.phase in self._phases else list(Phase)
-        return f"{phases.index(self.phase) + 1}/{len(phases)} {self.phase.value}"
-
-    def seconds_left(self) -> float:
-        """The time left, counted down since the last step; never quite 0 before the end."""
-        return max(1.0, self.left - (time.monotonic() - self.updated))
 
 
 @contextmanager
-def phases_shown(expected: Mapping[Phase, float], plan: Plan) -> Iterator["ShownEvents"]:
-    """Show a run's phases on stderr: a bar on a terminal, elsewhere a line for each phase and one every 30 seconds.
+def phases_shown(phases: Sequence[Phase], plan: Plan) -> Iterator["ShownEvents"]:
+    """Show a run's phases as steps on stderr: a bar of each on a terminal, elsewhere a line for each and every 30 seconds.
 
-    ``expected``: seconds of each phase. ``plan`` gives the lines with which the work begins. Yields the events of a
-    training: notes and epochs stand above the bar. What is logged becomes a note too.
+    ``plan`` gives the lines with which the work begins. Yields the events of a training: notes and epochs stand above
+    the bar. What is logged becomes a note too.
     """
-    run = _Run(expected)
+    run = _Run(phases)
     if not sys.stderr.isatty():
         with _logged_to(note):
             yield ShownEvents(_lines(run), note, plan)
@@ -71,16 +91,16 @@ def phases_shown(expected: Mapping[Phase, float], plan: Plan) -> Iterator["Shown
 
     class Left(TextColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{run.share:.0%}, about {in_words(run.seconds_left())} left")
+            return Text(str(run.step))
 
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), Left("")
     with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
-        task = bars.add_task(run.title(), total=1.0)
+        task = bars.add_task(run.step.title, total=1.0)
 
         def watch(phase: Phase, done: float) -> None:
             run.update(phase, done)
-            bars.update(task, description=run.title(), completed=run.share)
+            bars.update(task, description=run.step.title, completed=run.step.done)
 
         def above(line: str) -> None:
             bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True)
@@ -130,7 +150,7 @@ def _lines(run: _Run) -> Callable[[Phase, float], None]:
         begins, now = run.update(phase, done), time.monotonic()
         if begins or now - last >= SECONDS_BETWEEN_LINES:
             last = now
-            note(f"{run.title()}: {run.done:.0%}; about {in_words(run.seconds_left())} left in all")
+            note(f"{run.step.title}: {run.step}")
 
     return watch
 
@@ -152,3 +172,10 @@ def _logged_to(write: Line) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
+
+
+def in_words(seconds: float) -> str:
+    """A time that no one should take by the second: ``40 s``, ``8 min``."""
+    if seconds < 90:
+        return f"{max(5, 5 * round(seconds / 5)):.0f} s"
+    return f"{seconds / 60:.0f} min"

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from wakeword.audio.audio_folders import audio_files
-from wakeword.audio.pcm import AudioFile
-from wakeword.base.errors import AudioError, CalibrationError, ConfigError, ModelError, WakewordError
+from wakeword.base.errors import CalibrationError, ConfigError, ModelError, WakewordError
 from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
@@ -25,13 +23,13 @@ from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.points import check_target, default_point, file_stem, put_into_place, selection
-from wakeword_train.spoken_texts import SHARES
 from wakeword_train.synthesis import with_synthesised
-from wakeword_train.time_left import expected_enrolment
 from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 log = logging.getLogger(__name__)
 
+PHASES = (Phase.SPEECH, Phase.READING, Phase.FIRST, Phase.MEASURING)
+"""What ``enrol_model`` does, in order."""
 _NEAR_NEGATIVES, _NEGATIVES = 600, 900
 """Synthesised clips if the configuration asks for none: a model must be trained on something other than the word."""
 
@@ -99,23 +97,6 @@ def enrol_model(
     put_into_place(enrolment.path, enrolled_points(base, enrolment, events), out, events)
     events.phase(Phase.MEASURING, 1.0)
     return dataclasses.replace(enrolment, path=out)
-
-
-def seconds_of_enrolment(
-    config: TrainConfig, folders: DataFolders, *, busy: float | None = None, workers: int | None = None
-) -> dict[Phase, float]:
-    """A guess of the seconds of each phase of ``enrol_model``; ``busy`` and ``workers`` as in ``expected_seconds``."""
-    plan = _with_synthesis(config).synthesis
-    talk = sum(_seconds(path) for root in folders.background for path in audio_files(root))
-    clips = (plan.positives + plan.near_negatives + plan.negatives) * sum(SHARES.values())
-    return expected_enrolment(clips, talk, EnrolConfig(seed=config.seed), busy=busy, workers=workers)
-
-
-def _seconds(path: Path) -> float:
-    """The length that the header of a recording tells; none where it cannot be read."""
-    with suppress(AudioError), AudioFile(path) as file:
-        return file.seconds
-    return 0.0
 
 
 def _with_synthesis(config: TrainConfig) -> TrainConfig:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
+from wakeword.base.text import counted
 from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.spoken_texts import SHARES
-from wakeword_train.time_left import in_words
-from wakeword_train.training_run import DataFolders
+from wakeword_train.training_run import DataFolders, Phase
 
 
 def default_recipe() -> TrainConfig:
@@ -17,17 +17,35 @@ def default_recipe() -> TrainConfig:
     return read_config(assets_folder() / "configs" / "default.toml")
 
 
-def describe_plan(config: TrainConfig, folders: DataFolders, seconds: float) -> Iterator[str]:
-    """Lines about what a run will do, and how long it will take."""
-    plan = config.synthesis
-    phrases = " or ".join(f"'{phrase}'" for phrase in (config.keyword, *plan.also))
-    yield f"training {phrases}: about {in_words(seconds)} on this machine as busy as it is now"
-    kinds = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
-    for counts, engines, what in (
-        (plan, resolved_engines(plan.engines, natural=False), "voices"),
-        (plan.natural, resolved_engines(plan.natural.engines, natural=True), "natural voices"),
+def phases_of(config: TrainConfig) -> list[Phase]:
+    """What a run will do, in order."""
+    second = (Phase.LISTENING, Phase.SECOND, Phase.MEASURING) if config.second_stage.enabled else ()
+    spoken = (phase for phase, number, engines, _ in _speech(config) if number and engines)
+    return [*spoken, Phase.READING, Phase.FIRST, *second]
+
+
+def lacks_natural_voices(config: TrainConfig) -> bool:
+    """Whether a run asks for natural voices, and this machine has none."""
+    return any(number and not engines for phase, number, engines, _ in _speech(config) if phase is Phase.NATURAL)
+
+
+def _speech(config: TrainConfig) -> Iterator[tuple[Phase, int, list[str], str]]:
+    """Both kinds of speech: how many clips are asked for, by which engines of this machine, in which voices."""
+    plan, kinds = config.synthesis, (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
+    for phase, counts, natural, what in (
+        (Phase.SPEECH, plan, False, "voices"),
+        (Phase.NATURAL, plan.natural, True, "natural voices"),
     ):
+        engines = resolved_engines(counts.engines, natural=natural)
         number = round(sum(getattr(counts, kind.plural) for kind in kinds) * sum(SHARES.values()))
+        yield phase, number, list(engines), what
+
+
+def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
+    """Lines about what a run will do."""
+    phrases = " or ".join(f"'{phrase}'" for phrase in (config.keyword, *config.synthesis.also))
+    yield f"training {phrases} in {counted(len(phases_of(config)), 'step')}"
+    for _, number, engines, what in _speech(config):
         if number and engines:
             names = ", ".join(engine.partition(":")[0] for engine in engines)
             yield f"{number} clips by {what} of {names}: the word, words that sound like it, and others"

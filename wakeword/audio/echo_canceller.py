@@ -7,11 +7,13 @@ partitions reach over a delay of 500 ms and the room's first 140 ms: no search f
 """
 
 import logging
+import math
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.audio.same_sound import SameSound
 from wakeword.base.types import Array
 
 logger = logging.getLogger(__name__)
@@ -31,7 +33,7 @@ _UNKNOWN = 10.0
 _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
 """Energy up to which a block of the reference is silent: -80 dB of full scale."""
 _COPY = 0.98
-"""Correlation from which the reference is the microphone itself: a loudspeaker and a room change any sound by more."""
+"""Correlation of a block from which the reference is the microphone at the same moment, before more of it is compared."""
 _MOST_DRIFT = 300e-6
 _DELAY_STEP, _RATE_STEP = 1.0, 0.3
 """Share of an error in time that corrects the filter, and the speed at which the reference is read."""
@@ -77,6 +79,7 @@ class EchoCanceller:
         """Share of the filter's errors in what was left of the last block that it learned from, mean of its bins."""
         self._loud = self._number = 0
         """Blocks until the loudspeaker's sound has left the filter."""
+        self._same_sound = SameSound()
         self.is_copy = self._warned = False
         """Whether the newest block of the reference was the microphone itself."""
         self.rate = 0.0
@@ -108,16 +111,16 @@ class EchoCanceller:
         ``number`` counts blocks, and silent ones may be left out. The first block after silence passes unchanged.
         """
         newest = reference[ECHO_BLOCK:]
-        energy, whole = float(newest @ newest), float(microphone @ microphone)
-        self.is_copy = self._is_copy(microphone, newest, energy, whole)
+        is_silent = float(newest @ newest) <= _SILENT
+        self.is_copy = self._is_copy(microphone, reference, number, is_silent=is_silent)
         if self.is_idle:
-            if energy > _SILENT and not self.is_copy:
+            if not is_silent and not self.is_copy:
                 self._loud = _PARTITIONS + 1
                 self.shift += self.rate * (number - self._number)
                 self._number = number
                 self._take(np.concatenate((np.zeros_like(newest), newest)), self.shift % 1.0)
             return microphone
-        self._loud = _PARTITIONS + 1 if energy > _SILENT else self._loud - 1
+        self._loud = self._loud - 1 if is_silent else _PARTITIONS + 1
         fraction = self.shift % 1.0
         self.shift += self.rate
         self._number = number
@@ -131,19 +134,20 @@ class EchoCanceller:
         if learn and (number % 2 or self._teaches > _LITTLE):
             self._learn(rest, echo, spectra)
         # While the filter is still wrong, the echo is better left as it is.
-        return rest if left <= whole else microphone
+        return rest if left <= float(microphone @ microphone) else microphone
 
-    def _is_copy(self, microphone: Array, newest: Array, energy: float, whole: float) -> bool:
+    def _is_copy(self, microphone: Array, reference: Array, number: int, *, is_silent: bool) -> bool:
         """Whether the reference is the microphone: then the filter would take out the user's voice."""
+        newest = reference[ECHO_BLOCK:]
         product = float(newest @ microphone)
-        if not product * product > _COPY**2 * energy * whole:
-            return False
-        if not self._warned and energy > _SILENT:
+        is_now = product * product > _COPY**2 * float(newest @ newest) * float(microphone @ microphone)
+        found = self._same_sound.push(microphone, reference, number, shift=math.floor(self.shift)) or is_now
+        if found and not is_silent and not self._warned:
             logger.warning(
                 "the playback reference is the microphone itself, so nothing is taken out; give what the loudspeaker gets"
             )
             self._warned = True
-        return True
+        return found
 
     def _take(self, reference: Array, fraction: float) -> None:
         """Put the spectrum of the newest reference, at its fraction of a sample, before the others."""

@@ -182,7 +182,9 @@ class AudioFile:
         try:
             self._file = _opened(self.path, container_of(head))
         except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
-            reason = getattr(error, "error_string", error)
+            # Libsndfile's own words are for programmers, such as "unimplemented format" for a damaged file.
+            libsndfile = isinstance(error, soundfile.LibsndfileError)
+            reason = "it is damaged, or of another format" if libsndfile else error
             raise AudioFileError(
                 f"{self.path}: expected audio (wav, flac, ogg, opus, mp3, m4a), could not read it: {reason}"
             ) from error
@@ -198,7 +200,7 @@ class AudioFile:
     def blocks(self, samples: int = 65_536) -> Iterator[Array]:
         """The rest of the file in blocks of at most ``samples`` samples, each ``(n, channels)`` float32.
 
-        Raises ``AudioFileError`` at the end if the file is damaged, or shorter than it declares.
+        Raises ``AudioFileError`` at the end if the file is damaged, or WAV or its like and shorter than it declares.
         """
         while True:
             try:
@@ -212,11 +214,8 @@ class AudioFile:
                 break
             self._read += len(block)
             yield block
-        try:
-            file = self._file
-            lack = file.lack() if isinstance(file, DecodedFile) else missing(self.path, file, self._read)
-        except OSError as error:
-            raise AudioFileError(f"{self.path}: could not read all of it: {error.strerror}") from error
+        file = self._file
+        lack = file.lack() if isinstance(file, DecodedFile) else missing(file, self._read)
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
 
@@ -274,9 +273,18 @@ def read_audio(path: Path | str) -> Array:
 
 def audio_bytes(samples: Samples, form: str) -> bytes:
     """``(samples,)`` mono at 16 kHz, int16 or float32, as a file of 16-bit PCM; ``form``: ``WAV`` or ``FLAC``."""
-    encoded = io.BytesIO()
-    soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=form)
-    return encoded.getvalue()
+
+    def write(to: io.BytesIO | int) -> None:
+        soundfile.write(to, samples, SAMPLE_RATE, subtype="PCM_16", format=form)
+
+    if not hasattr(os, "memfd_create"):
+        write(encoded := io.BytesIO())
+        return encoded.getvalue()
+    # libsndfile writes to a buffer by calls of Python, for which code is made: services may be forbidden that.
+    with os.fdopen(os.memfd_create("audio"), "rb") as file:
+        write(os.dup(file.fileno()))
+        file.seek(0)
+        return file.read()
 
 
 def write_audio(path: Path, samples: Samples) -> None:

@@ -25,7 +25,7 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
     for point in entry_points(group=group, name=name):
         try:
             found = point.load()
-        except Exception as reason:  # importing a package can raise any exception
+        except (Exception, SystemExit) as reason:  # importing a package can raise any exception
             raise error(f"{name}: could not load {point.value}: {reason!r}") from reason
         if kind is not None and (not isinstance(found, kind) or found.name != name):
             raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")

@@ -1,5 +1,7 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
+import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from typer.main import get_command
 from wakeword.base.errors import WakewordError
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
-from wakeword.cli.guesses import EXAMPLES
+from wakeword.cli.example_lines import EXAMPLES
 from wakeword.cli.interrupts import ending_at_signals
 
 
@@ -120,7 +122,10 @@ COMMANDS = {
 """All commands by the group in which they are listed, in that order."""
 
 _MARKUP: Final = "markdown"
+_WIDE: Final = 120
+"""Columns from which on the help of a command has boxes."""
 _LINE: Final = "wakeword.line"
+_TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """The class of the click in or under typer, which is not the same in all of its releases."""
 
@@ -176,34 +181,33 @@ class _Commands(TyperGroup):
 
 @contextmanager
 def _answering(line: list[str]) -> Iterator[None]:
-    """Report what is wrong with a line in one line, with the one that was probably meant: exit status 2."""
+    """Report what is wrong with a line in one line: exit status 2."""
     try:
         yield
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise  # the help is shown
-        # Only a mistake needs it.
-        from wakeword.cli.answer import answer
-
-        complain(answer(error, line, _problem))
+        complain(_answer(error, line[0]))
         raise typer.Exit(2) from error
 
 
-def _problem(line: list[str]) -> Exception | None:
-    """What is wrong with a line of a command and its arguments, as far as that is known without running it."""
-    try:
-        _command(line[0]).make_context(line[0], line[1:])
-    except _UsageError as error:
-        return error
-    except (WakewordError, OSError):
-        pass  # the line is understood
-    return None
+def _answer(error: Any, name: str) -> str:
+    """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
+    message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
+    message = f"{message[:1].lower()}{message[1:]}"
+    if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
+        return message
+    more = f"for instance: {EXAMPLES[name]}" if name in EXAMPLES else "wakeword --help lists the commands"
+    return f"{message}; {more}"
 
 
 def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
-    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, cls=_Command, epilog=f"Example: `{EXAMPLES[name]}`")(_in_order(COMMANDS[name].load()))
+    # On a narrow screen the columns of a box cut the names of options and break ranges.
+    is_wide = shutil.get_terminal_size().columns >= _WIDE
+    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {EXAMPLES[name]}"
+    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP if is_wide else None)
+    alone.command(name, cls=_Command, epilog=example)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made

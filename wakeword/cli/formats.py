@@ -35,12 +35,13 @@ class FormatName(StrEnum):
     """The format of files only: ``wakeword.cli.scan_results``."""
 
     @classmethod
-    def of(cls, out: Path | None) -> "FormatName":
-        """The format of a file of this name: text, unless its suffix belongs to another."""
+    def of(cls, out: Path | None) -> "FormatName | None":
+        """The format of a file of this name; ``None`` for a suffix that belongs to none."""
         suffixes = {
-            ".json": cls.JSON, ".jsonl": cls.JSON, ".csv": cls.CSV, ".srt": cls.SRT, ".parquet": cls.PARQUET
+            "": cls.TEXT, ".txt": cls.TEXT, ".log": cls.TEXT, ".json": cls.JSON, ".jsonl": cls.JSON, ".csv": cls.CSV,
+            ".srt": cls.SRT, ".parquet": cls.PARQUET
         }  # fmt: skip
-        return cls.TEXT if out is None else suffixes.get(out.suffix.lower(), cls.TEXT)
+        return cls.TEXT if out is None else suffixes.get(out.suffix.lower())
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def record(options: RecordOptions) -> None:
         # Imported here, as taking recordings needs no engine.
         from wakeword.cli.record_ambient import record_ambient
 
-        record_ambient(options, seconds_of(options.ambient))
+        record_ambient(options.source, options.models, seconds=seconds_of(options.ambient), audio=options.audio)
         return
     assert options.out is not None
     folder = TakeFolder(options.out, options.word, suffix=f".{options.audio_format.value}")

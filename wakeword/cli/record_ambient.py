@@ -11,9 +11,8 @@ from wakeword.base.text import counted
 from wakeword.base.types import Array, Samples
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.listen import monitoring
-from wakeword.cli.listen.source import Watched, open_source
+from wakeword.cli.listen.source import SourceOptions, Watched, open_source
 from wakeword.cli.options import ModelOptions
-from wakeword.cli.record import RecordOptions
 from wakeword.engine import Detector
 from wakeword.saving.ambient_keeper import AmbientKeeper
 
@@ -21,21 +20,21 @@ _FILE_SAMPLES = 600 * SAMPLE_RATE
 """Samples of sound in a file: ten minutes."""
 
 
-def record_ambient(options: RecordOptions, seconds: float) -> None:
+def record_ambient(options: SourceOptions, models: ModelOptions, *, seconds: float, audio: bool) -> None:
     """Listen for so many seconds, or until the source ends or a signal comes; then say what was kept, and what is next."""
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
-        recording = options.source.recording
+        recording = options.recording
         keeper = AmbientKeeper(wait_for_room=recording is not None, complain=complain, note=note)
-        stack.callback(_say, keeper, options.models)
+        stack.callback(_say, keeper, models)
         stack.callback(keeper.close, lambda: stop.seconds_left)
-        channel = options.source.channel
-        detector = Detector(options.models.loaded(), channel=channel, windows=keeper.stream)
-        source = stack.enter_context(open_source(options.source))
+        channel = options.channel
+        detector = Detector(models.loaded(), channel=channel, windows=keeper.stream)
+        source = stack.enter_context(open_source(options))
         look = stack.enter_context(monitoring(detector, source))
         sound = None
-        if options.audio:
+        if audio:
             sound = stack.enter_context(_Sound(keeper, PcmStream(source.sample_rate, channel=channel)))
         words = ", ".join(map(repr, detector.keywords))
         note(f"keeping how this room scores for {words}, {'with' if sound else 'without'} sound, in {keeper.folder}")

@@ -46,7 +46,9 @@ class ScanOptions:
     points: PointOptions
     form: Annotated[
         FormatName | None,
-        typer.Option("--format", help="How to write the detections. Default: what --out ends in, or text."),
+        typer.Option(
+            "--format", help="How to write detections; json: an object a line. Default: as --out ends, or text."
+        ),
     ] = None
     out: Annotated[
         Path | None,
@@ -96,6 +98,10 @@ def scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str
     if out is not None and out.is_file() and any(_is_same(out, recording) for recording in recordings):
         raise ConfigError(f"{out}: expected another file for the results, got one of the recordings to scan")
     form = options.form or FormatName.of(out)
+    if form is None:
+        raise typer.BadParameter(
+            f"--out {out}: expected a name that ends in .txt, .json, .csv, .srt or .parquet; with another one give --format"
+        )
     folder = is_folder(recordings, form, out)
     for line in warnings if recordings else ():
         note(line)

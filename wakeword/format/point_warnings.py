@@ -50,7 +50,9 @@ def limits(point: OperatingPoint) -> Iterator[str]:
         yield "recall was measured on synthetic voices only; for people it can be lower"
     elif found is not None and 0 < (most := _recordings(point, found[0])) < _FEW:
         _, low, high = recall_shown(point)
-        yield f"recall was measured on {most} recording(s) of the word; it can be anything from {low:.0%} to {high:.0%}"
+        alone = " by this file alone" if point.by_folds is None else ""  # its recipe may have been tried on more
+        tried = f"recall was measured on {most} recording(s) of the word{alone}"
+        yield f"{tried}; it can be anything from {low:.0%} to {high:.0%}"
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:
         yield f"{point.name} {limit}"

@@ -11,7 +11,6 @@ from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.base.checks import file_path
 from wakeword.base.errors import ModelError
 from wakeword.base.files import read_limited
-from wakeword.base.standstill import loading
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
 from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, SCHEMA, ModelCard, self_test_signal
@@ -183,7 +182,6 @@ def read_model_bytes(path: Path | str) -> bytes:
         raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
 
 
-@loading
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     """A model from the bytes of its file, checked as ``read_model`` does.
 
@@ -237,7 +235,6 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
     return hop, -(-card.window // hop)
 
 
-@loading
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, assets_folder() / "encoders"
     assert verifier is not None

@@ -1,9 +1,7 @@
 """One stream of audio from a client, and the detector that listens to it."""
 
-import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -11,13 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeword.audio.detection import Detection, Keeps, WakeOutcome
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
-from wakeword.serve.places import address_of
+from wakeword.serve.fair_share import AHEAD, Allowance, Share
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
+from wakeword.verify.verifier import Look
 
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""
@@ -55,6 +55,50 @@ class _KeepsPhrases:
         return self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
 
 
+class _InTime:
+    """Gives on the windows for which a clock had the time: the hours of a room pass no faster, whatever a client sends.
+
+    Once a client is ahead, nothing is given on for half a minute, so that the rest is in few pieces.
+    """
+
+    def __init__(self, windows: KeepsWindows, keyword: KeywordTracker) -> None:
+        self._windows = windows
+        self._first, self._step = keyword.window / SAMPLE_RATE, keyword.step / SAMPLE_RATE
+        self._left, self._is_ahead = Allowance(1.0, AHEAD), False
+        self.begin()
+
+    def begin(self) -> None:
+        """See ``KeepsWindows``, as for those below."""
+        self._windows.begin()
+        self._needed, self._is_whole = self._first, not self._is_ahead
+
+    def push(self, logit: float, look: Look | None) -> None:
+        """A window."""
+        if self._has_time():
+            self._windows.push(logit, look)
+
+    def hold(self) -> None:
+        """A window of quiet."""
+        if self._has_time():
+            self._windows.hold()
+
+    def end(self, length: int) -> None:
+        """The end; of a stream with a gap the number of samples says nothing."""
+        if self._is_whole:
+            self._windows.end(length)
+
+    def _has_time(self) -> bool:
+        if self._is_ahead:
+            self._left.take(0.0)
+            if self._left.saved < AHEAD:
+                return False
+            self.begin()
+        self._is_ahead = self._left.take(self._needed) > 0
+        self._needed = self._step
+        self._is_whole &= not self._is_ahead
+        return not self._is_ahead
+
+
 class Found(NamedTuple):
     """A detection in a stream."""
 
@@ -77,24 +121,17 @@ class StreamEvents(NamedTuple):
 class ListeningStream:
     """Audio of one format -> detections of some words. Not for use by several tasks at once.
 
-    The event loop does what takes microseconds; windows are scored by ``executor``, so that a second stage that looks at a
+    The event loop does what takes microseconds; windows are scored by threads, so that a second stage that looks at a
     candidate of one stream delays no other. A ``DetectorPool`` would cost less (50 connections, six words: 0.62 of the
     processor time in speech, 0.83 in quiet), but has one list of words and scores all streams in one thread.
     """
 
-    def __init__(
-        self,
-        words: Sequence[OfferedWord],
-        pcm: PcmFormat,
-        settings: StreamSettings,
-        executor: Executor | None,
-        client: str = "",
-    ) -> None:
-        """``executor``: ``None`` to work in the event loop; ``client``: its address and port."""
+    def __init__(self, words: Sequence[OfferedWord], pcm: PcmFormat, settings: StreamSettings, share: Share) -> None:
+        windows = settings.windows
         self.format = pcm
         self.words = words
         self._by_name = {word.name: word for word in words}
-        self._executor = executor
+        self._share = share
         self._hours = settings.hours
         self._has_playback = settings.playback and pcm.channels > 1
         self._detector = Detector(
@@ -103,9 +140,11 @@ class ListeningStream:
             sample_rate=pcm.rate,
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
-            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, address_of(client)),
-            windows=settings.windows,
+            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, share.address),
+            windows=None if windows is None else lambda keyword: _InTime(windows(keyword), keyword),
         )
+        # Audio can come faster than it was recorded, and hours are those of a clock.
+        self._hours_left = Allowance(1.0, AHEAD)
         self.restart(None)
 
     def restart(self, timestamp: int | None) -> None:
@@ -160,7 +199,7 @@ class ListeningStream:
         found, _ = await self._work_through()
         after = self._detector.candidates
         # The detector then begins a new stream and forgets how many candidates the last windows were.
-        found += self._found(await self._in_thread(self._detector.flush))
+        found += self._found(await self._share.run(self._detector.flush, 1.0))
         return StreamEvents(found, True, {name: count - before[name] for name, count in after.items()})
 
     async def _work_through(self) -> tuple[list[Found], bool]:
@@ -169,8 +208,10 @@ class ListeningStream:
         whole = len(self._waiting) - len(self._waiting) % frame
         audio = bytes(self._waiting[:whole])
         del self._waiting[:whole]
+        seconds = whole / frame / rate
+        seconds -= self._hours_left.take(seconds)
         for word in self.words:
-            self._count(word, whole / frame / rate)
+            self._count(word, seconds)
         found: list[Found] = []
         scored = False
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
@@ -181,7 +222,7 @@ class ListeningStream:
                 found += self._found(self._push(block))
                 continue
             scored = True
-            found += self._found(await self._in_thread(partial(self._push, block)))
+            found += self._found(await self._share.run(partial(self._push, block), len(block) / rate))
             self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
         return found, scored
 
@@ -198,17 +239,10 @@ class ListeningStream:
         while self._scores[0][0] <= now - _PEAK_SECONDS:
             self._scores.popleft()
 
-    async def _in_thread(self, work: Callable[[], list[Detection]]) -> list[Detection]:
-        if self._executor is None:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
-
     def _found(self, detections: list[Detection]) -> list[Found]:
         at, timestamp = self._chunk
         self.fired += len(detections)
         for one in detections:
             self._count(self._by_name[one.keyword], 0.0, wakes=1)
-        return [
-            Found(self._by_name[one.keyword], max(0, timestamp + round(1_000 * (one.end - at))), one)
-            for one in detections
-        ]
+        ends = [max(0, timestamp + round(1_000 * (one.end - at))) for one in detections]
+        return [Found(self._by_name[one.keyword], end, one) for one, end in zip(detections, ends, strict=True)]

@@ -5,7 +5,6 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
 from wakeword.serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
+from wakeword.serve.fair_share import FairTurns, Share
 from wakeword.serve.logs import ClientWarnings
 from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.telemetry import Telemetry
@@ -56,7 +56,7 @@ class Shared:
     settings: StreamSettings
     limits: TimeLimits
     telemetry: Telemetry
-    executor: Executor | None
+    turns: FairTurns
     save: Callable[[Found], None]
     """Called at each detection."""
     wakes: RecentWakes = field(default_factory=RecentWakes)
@@ -64,15 +64,13 @@ class Shared:
 
 
 class Connection:
-    """Answers the events of one client until it leaves, breaks the protocol, or is too slow.
+    """Answers the events of one client until it leaves, breaks the protocol, or is too slow."""
 
-    ``peer`` is its address, for messages.
-    """
-
-    def __init__(self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> None:
-        self._shared = shared
+    def __init__(
+        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, share: Share
+    ) -> None:
+        self._shared, self._share, self._peer = shared, share, share.peer
         self._reader, self._writer = reader, writer
-        self._peer = peer
         self._events = EventReader()
         self._offered = shared.words.by_name
         """The words in force when they were last compared with the words of the stream."""
@@ -213,11 +211,12 @@ class Connection:
             self._stream.restart(self._start)
 
     async def _take_chunk(self, event: Event) -> None:
-        received = time.perf_counter()
         pcm, timestamp = format_of(event.data), timestamp_of(event.data)
         audio = event.payload or b""
         seconds = len(audio) // pcm.frame / pcm.rate
         telemetry = self._shared.telemetry
+        telemetry.held.inc(await self._share.wait(seconds))
+        received = time.perf_counter()
         telemetry.audio.inc(seconds)
         self._audio += seconds
         await self._follow()
@@ -257,7 +256,7 @@ class Connection:
             if not words:
                 return None
             self._count_detector()
-            self._stream = ListeningStream(words, pcm, self._shared.settings, self._shared.executor, self._peer)
+            self._stream = ListeningStream(words, pcm, self._shared.settings, self._share)
             self._stream.restart(self._start)
         return self._stream
 
@@ -302,23 +301,18 @@ class Connection:
         for found in heard.found:
             self._fired = True
             telemetry.found(self._peer, found)
-            logger.info(
-                "detected '%s' at %.3f s, score %.3f, from %s",
-                found.word.name,
-                found.detection.end,
-                found.detection.score,
-                self._peer,
-                extra={
-                    "event": "detection",
-                    "peer": self._peer,
-                    "word": found.word.name,
-                    "score": found.detection.score,
-                    "timestamp": found.timestamp,
-                },
-            )
+            word, score, end = found.word.name, found.detection.score, found.detection.end
+            about = {
+                "event": "detection",
+                "peer": self._peer,
+                "word": word,
+                "score": score,
+                "timestamp": found.timestamp,
+            }
+            logger.info("detected '%s' at %.3f s, score %.3f, from %s", word, end, score, self._peer, extra=about)
             self._shared.save(found)
             self._shared.wakes.add(found, self._peer)
-            detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
+            detection = Detection(name=word, timestamp=found.timestamp, context=self._context)
             await self._send(encode(detection.event()))
 
     async def _send(self, data: bytes) -> None:

@@ -10,7 +10,7 @@ from wakeword.saving.saved_pairs import age_of
 from wakeword.saving.sorting import Answer
 
 
-@lru_cache(8_192)
+@lru_cache(65_536)  # more than are ever listed: with one less, none would be found again
 def _read(path: str, folder: Path, *version: int) -> KeptEvent:
     """The event of a version of a file, read once: a page asks every few seconds, and there can be thousands."""
     found = read_event(Path(path), folder)

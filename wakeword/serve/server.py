@@ -10,12 +10,14 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from io import FileIO
 
 from wyoming.error import Error
 
 from wakeword.base.errors import ConfigError
 from wakeword.serve.connection import Connection, Shared
+from wakeword.serve.fair_share import Share
 from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry
@@ -57,6 +59,8 @@ class Server:
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.sockets: list[socket.socket] = []
+        self.load = 0.0
+        """See ``FairTurns``, some seconds ago."""
 
     @property
     def telemetry(self) -> Telemetry:
@@ -119,19 +123,14 @@ class Server:
         address = str(name[0]) if isinstance(name, tuple) else "unix"
         peer = f"{address}:{name[1]}" if isinstance(name, tuple) else address
         most, here = self._limits.connections, self._most_of_one_address()
+        refuse = partial(self._refuse, writer, peer)
         if isinstance(name, tuple) and not is_allowed(address, self._limits.networks):
-            self._refuse(writer, peer, "not-allowed", "expected a client of a network that --allow names")
+            refuse("not-allowed", "expected a client of a network that --allow names")
         elif len(self._connections) >= most:
-            self._refuse(
-                writer, peer, "too-many-connections", f"expected at most {most} connections; close one, or try later"
-            )
+            refuse("too-many-connections", f"expected at most {most} connections; close one, or try later")
         elif self._addresses[address] >= here:
-            self._refuse(
-                writer,
-                peer,
-                "too-many-connections-of-address",
-                f"expected at most {here} connections from {address}; close one, or try later",
-            )
+            said = f"expected at most {here} connections from {address}; close one, or try later"
+            refuse("too-many-connections-of-address", said)
         else:
             _keep_alive(writer.get_extra_info("socket"))
             self._start(self._shared, reader, writer, peer, address)
@@ -147,7 +146,8 @@ class Server:
     def _start(
         self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, address: str
     ) -> "asyncio.Task[None]":
-        connection = Connection(shared, reader, writer, peer)
+        is_paced = self._place.scheme == "tcp" and not is_loopback(address)
+        connection = Connection(shared, reader, writer, Share(shared.turns, peer, is_paced=is_paced))
         task = asyncio.create_task(connection.run())
         self._connections[connection] = task
         self._addresses[address] += 1
@@ -181,7 +181,17 @@ class Server:
             self.telemetry.loop_delay.observe(max(0.0, now - due))
             for connection in list(self._connections):
                 connection.check(now)
+            if (load := self._shared.turns.load()) is not None:
+                self._show_load(load)
             self._shared.warnings.summarise()
+
+    def _show_load(self, load: float) -> None:
+        self.telemetry.load.set(load)
+        self.load = load
+        if load > 1:
+            self.telemetry.overload.inc()
+            said = f"overload: streams wait {load:.1f} s for a second of audio, so words are found late; have fewer streams"
+            self._shared.warnings.warn("all streams", said, "overload")
 
     async def _refresh(self) -> None:
         """Follow the folder of models."""

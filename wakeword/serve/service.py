@@ -19,6 +19,7 @@ from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name
 from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
+from wakeword.serve.fair_share import FairTurns
 from wakeword.serve.nightly import Nightly
 from wakeword.serve.places import Place, is_loopback
 from wakeword.serve.server import Limits, Server
@@ -108,6 +109,7 @@ def run_server(settings: ServeSettings) -> bool:
         executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        turns = FairTurns(executor, settings.threads)
 
         def save(found: Found) -> None:
             if saver is not None:
@@ -115,7 +117,7 @@ def run_server(settings: ServeSettings) -> bool:
 
         async def serve() -> None:
             nonlocal loop, server
-            shared = Shared(words, streams, settings.times, Telemetry(), executor, save)
+            shared = Shared(words, streams, settings.times, Telemetry(), turns, save)
             server = Server(shared, settings.place, settings.limits)
             loop = asyncio.get_running_loop()
             if not early.is_set():

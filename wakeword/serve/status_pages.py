@@ -83,18 +83,16 @@ class Pages:
         if address.path != "/outcome":
             return HTTPStatus.NOT_FOUND, TEXT, b"expected /outcome or /label, got another path\n"
         if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word", "client"}:
-            return (
-                HTTPStatus.BAD_REQUEST,
-                TEXT,
-                b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n",
-            )
-        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
+            said = b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n"
+            return HTTPStatus.BAD_REQUEST, TEXT, said
+        try:
+            found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
+        except TimeoutError:
+            said = b"expected a client with a known address, got a name that is still looked up; give its address\n"
+            return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, said
         if found is None:
-            return (
-                HTTPStatus.NOT_FOUND,
-                TEXT,
-                b"expected a kept wake of the last minute, found none; only serve --keep keeps wakes\n",
-            )
+            said = b"expected a kept wake of the last minute, found none; only serve --keep keeps wakes\n"
+            return HTTPStatus.NOT_FOUND, TEXT, said
         return HTTPStatus.OK, "application/json", json.dumps(found).encode()
 
     def answer(self, path: str, *, private: bool) -> HttpAnswer:
@@ -111,21 +109,15 @@ class Pages:
 
     def _health(self) -> HttpAnswer:
         """Healthy: the event loop answers, and there is something to listen for."""
-        words = self._in_loop(lambda: len(self._server.words.by_name))
-        healthy = words > 0
-        text = f"ok: {words} word(s)\n" if healthy else "expected at least one model, got none\n"
-        return (
-            HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE,
-            TEXT,
-            text.encode(),
-        )
+        words, load = self._in_loop(lambda: (len(self._server.words.by_name), self._server.load))
+        if not words:
+            return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, b"expected at least one model, got none\n"
+        late = f", overload: streams wait {load:.1f} s for a second of audio" if load > 1 else ""
+        return HTTPStatus.OK, TEXT, f"ok: {words} word(s){late}\n".encode()
 
     def _state(self) -> HttpAnswer:
-        state = self._in_loop(
-            lambda: self._server.telemetry.snapshot(
-                {name: word.phrase for name, word in self._server.words.by_name.items()}
-            )
-        )
+        words = {name: word.phrase for name, word in self._server.words.by_name.items()}
+        state = self._in_loop(lambda: self._server.telemetry.snapshot(words))
         return HTTPStatus.OK, "application/json", json.dumps(state).encode()
 
     def _in_loop(self, work: Callable[[], Any]) -> Any:
@@ -150,16 +142,16 @@ class _Handler(BoundedHandler):
         super().__init__(*rest)
 
     def answer(self) -> None:
-        path = self.path.partition("?")[0]
-        status, kind, body = self._pages.answer(path, private=self._hears()) if self._is_own() else _OTHER_HOST
-        self.send(status, {"Content-Type": kind}, body)
+        self._answer(self._pages.answer, self.path.partition("?")[0], known=self._is_own())
 
     def do_POST(self) -> None:  # noqa: N802
         # A browser names the page that sends a request: no page of another host tells outcomes or labels.
         origins = [origin.partition("://")[2] for origin in self.headers.get_all("Origin") or []]
         foreign = any(origin != self.headers.get("Host") for origin in origins)
-        known = self._is_own() and not foreign
-        status, kind, body = self._pages.tell(self.path, private=self._hears()) if known else _OTHER_HOST
+        self._answer(self._pages.tell, self.path, known=self._is_own() and not foreign)
+
+    def _answer(self, ask: Callable[..., HttpAnswer], path: str, *, known: bool) -> None:
+        status, kind, body = ask(path, private=self._hears()) if known else _OTHER_HOST
         self.send(status, {"Content-Type": kind}, body)
 
     def _hears(self) -> bool:

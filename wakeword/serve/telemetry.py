@@ -63,6 +63,13 @@ class Telemetry:
             buckets=_BUCKETS,
             registry=registry,
         )
+        self.load = Gauge(
+            "wakeword_load", "Seconds of waiting and scoring for a second of audio; late above 1.", registry=registry
+        )
+        self.overload = Counter("wakeword_overload", "Times that the load of 5 s was above 1.", registry=registry)
+        self.held = Counter(
+            "wakeword_held_seconds", "Seconds for which clients waited that were ahead of the clock.", registry=registry
+        )
         self.models = Gauge("wakeword_models", "Models offered.", registry=registry)
         self.refused = Gauge(
             "wakeword_models_refused", "Files in the models' folder that are unusable.", registry=registry

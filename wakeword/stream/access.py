@@ -17,7 +17,7 @@ from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import PcmStream
 from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import BusyError, ClosedError, ConfigError
-from wakeword.base.standstill import STANDSTILL, Order
+from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
 from wakeword.stream.following import FollowedRecording, Follower, Followers
 from wakeword.stream.own_sound import SoundInput
@@ -48,7 +48,7 @@ class StreamAccess(ABC):
         self._channel = channel
         self._pushed = self._input(sample_rate, playback_rate)
         self._loop: SourceLoop | None = None
-        self._lock = STANDSTILL.new_lock(Order.READER)
+        self._lock = lasting_lock()
         self._followers = Followers(audio, self._lock)
         self._closed = False
 

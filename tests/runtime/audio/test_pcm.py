@@ -1,6 +1,10 @@
 """Laws of the conversion from any PCM to mono float32 at 16 kHz."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -268,3 +272,42 @@ def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
     np.testing.assert_allclose(read_audio(tmp_path / name), noise(1_000), atol=1e-4)
     with pytest.raises(FileNotFoundError):
         write_audio(tmp_path / "nowhere" / name, whole)
+
+
+@pytest.mark.parametrize("suffix", ["opus", "ogg", "flac", "wav"])
+def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"talk.{suffix}"
+    kinds: dict[str, dict[str, Any]] = {"opus": {"format": "OGG", "subtype": "OPUS"}}
+    soundfile.write(path, np.zeros(48_000), 48_000, **kinds.get(suffix, {}))
+    data = path.read_bytes()
+    for damaged in (data[:30], bytes(64) + data[64:], data[:4] + bytes(len(data) - 4)):
+        path.write_bytes(damaged)
+        with pytest.raises(AudioFileError) as refused, AudioFile(path) as file:
+            list(file.blocks())
+        told = str(refused.value)
+        assert told.startswith(f"{path}: ")
+        assert "\n" not in told
+        assert not re.search("implemented|recogni|malformed|Supported|Unspecified|[.]$", told)
+
+
+FORBIDDEN = """
+import ctypes, sys, numpy
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
+    sys.exit(77)
+from pathlib import Path
+from wakeword.audio.pcm import write_audio
+for name in sys.argv[1:]:
+    write_audio(Path(name), numpy.arange(-800, 800, dtype=numpy.int16))
+"""
+"""Writes files where no memory may become code: PR_SET_MDWE, as MemoryDenyWriteExecute= of systemd."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_audio_is_written_where_no_memory_may_become_code(tmp_path: Path) -> None:
+    files = [tmp_path / "a.wav", tmp_path / "a.flac"]
+    done = subprocess.run([sys.executable, "-c", FORBIDDEN, *files], capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip("needs Linux 6.3")
+    assert done.stderr == ""
+    for file in files:
+        np.testing.assert_array_equal(soundfile.read(file, dtype="int16")[0], np.arange(-800, 800))

@@ -7,9 +7,9 @@ import pytest
 
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.format.point_warnings import hourly_shown
+from wakeword.format.point_warnings import hourly_shown, limits
 from wakeword.model.installed import shipped_models
-from wakeword.model.model import read_model
+from wakeword.model.model import load_model, read_model
 
 
 @pytest.mark.parametrize("word", sorted(shipped_models()))
@@ -34,10 +34,19 @@ def test_the_first_lines_say_what_the_model_is_for_and_how_often_it_is_wrong(cli
 def test_what_the_folds_of_marvin_found_is_shown(cli) -> None:
     text = " ".join(cli("info", "marvin").out.split())
     assert "92% of the time (62% to 100%): 12 of 13 recordings" in text
+    assert "that did not know the speaker; this file alone found 2 of 2" in text
     assert "0.24 times an hour of speech (mean of these models, 6.9 h each)" in text
     (row,) = (line for line in cli("models").out.splitlines() if line.startswith("marvin "))
     assert all(part in row for part in ("0.923 (0.624-0.999)", "13 by folds", "0.24"))
     assert cli("models").err == ""
+
+
+def test_info_and_the_warnings_say_the_same_of_what_a_file_was_measured_on(cli) -> None:
+    text = " ".join(cli("info", "marvin").out.split())
+    (point,) = (one for one in load_model("marvin").card.operating_points if one.name == "fpr=0.05")
+    (limit,) = (one for one in limits(point) if one.startswith("recall"))
+    assert limit.startswith("recall was measured on 2 recording(s) of the word by this file alone; ")
+    assert "this file alone found 2 of 2" in text
 
 
 @pytest.mark.parametrize("command", [["models"], *(["info", "--all", word] for word in shipped_models())])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from wakeword import AudioDeviceError, Detection
-from wakeword.cli.review_work import level_line
+from wakeword.cli.review import level_line
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 def played(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """What was played."""
     sounds: list[np.ndarray] = []
-    monkeypatch.setattr("wakeword.cli.review_work.play", sounds.append)
+    monkeypatch.setattr("wakeword.cli.review.play", sounds.append)
     return sounds
 
 
@@ -102,7 +102,7 @@ def test_without_an_output_device_the_review_goes_on(answered, folder: Path, mon
     def fail(samples: np.ndarray) -> None:
         raise AudioDeviceError("no output device")
 
-    monkeypatch.setattr("wakeword.cli.review_work.play", fail)
+    monkeypatch.setattr("wakeword.cli.review.play", fail)
     done = answered("ynyn", folder)
     assert done.status == 0
     assert done.err.count("no output device") == 1

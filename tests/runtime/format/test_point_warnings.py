@@ -58,7 +58,7 @@ def test_synthetic_positives_are_named(one: OperatingPoint, shown: str, warned: 
 
 def test_few_recordings_are_warned_of() -> None:
     (line,) = lines(point(positives=9, synthetic=0), "recall")
-    assert "on 9 recording(s) of the word; it can be anything from 80% to 95%" in line
+    assert "on 9 recording(s) of the word by this file alone; it can be anything from 80% to 95%" in line
     assert not lines(point(positives=10, synthetic=0), "recall")
 
 

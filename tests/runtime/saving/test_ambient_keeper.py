@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +148,14 @@ def test_bad_input_is_one_line(cli: Any, given: tuple[str, ...], message: str) -
     assert message in line
 
 
-def test_a_server_keeps_the_hours_of_each_stream_if_asked(models: Path, tmp_path: Path) -> None:
+def test_a_server_keeps_the_hours_of_each_stream_if_asked(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
     from support.served import int16, serving
+
+    # A clock that leaves time for all that is sent.
+    monkeypatch.setattr("wakeword.serve.fair_share.monotonic", itertools.count(step=60).__next__)
 
     async def speak(keeper: AmbientKeeper) -> None:
         async with serving(models / "low.onnx", windows=keeper.stream) as served:

@@ -17,8 +17,10 @@ from support.served import BOTH, Served, int16
 from support.served_web import get, run
 
 from wakeword import Detection, Keeper
+from wakeword.saving.kept_events import KeptEvent, read_event
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
+from wakeword.serve import event_list
 from wakeword.serve.kept_pages import MOST_SHOWN, KeptPages
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web
@@ -61,6 +63,22 @@ def content(folder: Path) -> dict[str, bytes]:
         name: b"\n".join(line for line in data.split(b"\n") if b'"reviewed_at"' not in line)
         for name, data in files.items()
     }
+
+
+def test_each_of_ten_thousand_events_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (event,) = kept(tmp_path, 1).folder.glob("*.json")
+    first = event.read_bytes()
+    for number in range(10_000):
+        event.with_name(event.name.replace("120000", f"{number:06}")).write_bytes(first)
+    read = []
+
+    def noted(path: Path, folder: Path) -> KeptEvent | None:
+        read.append(path)
+        return read_event(path, folder)
+
+    monkeypatch.setattr(event_list, "read_event", noted)
+    listed = [event_list.kept_list(tmp_path) for _ in range(2)]
+    assert len(listed[0]) == len(listed[1]) == len(read) >= 10_000
 
 
 def test_what_has_a_label_hides_nothing_that_waits_for_one(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from support.builders import bursts
 pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from wakeword.serve.client_stream import ListeningStream, StreamSettings
+from wakeword.serve.fair_share import FairTurns, Share
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import PLAYBACK_TEXT, WordSettings, info_of, load_word
 
@@ -19,7 +20,7 @@ def test_a_word_of_the_second_channel_does_not_wake(models: Path, playback: bool
     word = load_word(models / "low.onnx", WordSettings())
     sound = (32_767 * bursts(4, {1.5: "low"})).clip(-32_767, 32_767).astype("<i2")
     both = np.stack((np.concatenate((np.zeros(800, "<i2"), sound[:-800])), sound), axis=1)
-    stream = ListeningStream([word], PcmFormat(16_000, 2, 2), StreamSettings(100, 0.5, playback), None)
+    stream = ListeningStream([word], PcmFormat(16_000, 2, 2), StreamSettings(100, 0.5, playback), Share(FairTurns()))
 
     async def listened() -> int:
         events = [

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import numpy as np
 import pytest
@@ -119,6 +119,64 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_a_resolver_that_does_not_answer_holds_up_nobody(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a wake no name is looked up; with one, few are at a time, and addresses need none."""
+    answers, asked = threading.Event(), list[str]()
+
+    def getaddrinfo(host: str, *rest: object, **more: object) -> list[Any]:
+        asked.append(host)
+        answers.wait(60)
+        return []
+
+    class Keeps:
+        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+            return lambda outcome: None
+
+    async def scenario(served: Served, web: Web) -> None:
+        place = urlsplit(web.url)
+        named = "/outcome?outcome=true&client=slow.example"
+        client = await served.client("127.0.0.2")
+        monkeypatch.setattr("wakeword.serve.places.socket.getaddrinfo", getaddrinfo)
+        assert await by_address(place, named) == 404
+        assert asked == []
+        await client.speak(int16(BOTH))
+        flood = [asyncio.create_task(repeated(place, named)) for _ in range(70)]
+        await asyncio.sleep(1.5)
+        began = time.monotonic()
+        for _ in range(5):
+            assert await by_address(place, "/healthz", method="GET") == 200
+        assert await by_address(place, "/outcome?outcome=true&client=127.0.0.2") == 200
+        assert time.monotonic() - began < 5
+        for one in flood:
+            one.cancel()
+        assert 1 <= len(asked) <= 4
+        assert {503} <= {status for one in await asyncio.gather(*flood) for status in one} <= {503, None}
+        answers.set()
+
+    run(scenario, models / "low.onnx", keep=Keeps())
+
+
+async def repeated(place: SplitResult, path: str) -> set[int | None]:
+    """Ask again and again until it is cancelled: the answers."""
+    found: set[int | None] = set()
+    with suppress(asyncio.CancelledError):
+        while True:
+            found.add(await by_address(place, path, client="127.0.0.3"))
+    return found
+
+
+async def by_address(place: SplitResult, path: str, *, method: str = "POST", client: str = "127.0.0.1") -> int | None:
+    """The status of the answer, without a look-up of any name; ``None`` without an answer."""
+    try:
+        reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(client, 0))
+        writer.write(f"{method} {path} HTTP/1.0\r\n\r\n".encode())
+        line = await reader.readline()
+        writer.close()
+    except OSError:
+        return None
+    return int(line.split()[1]) if line else None
+
+
 def test_every_address_of_a_name_is_answered(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = (socket.SOCK_STREAM, 6, "")
     addresses = [(socket.AF_INET6, *kind, ("::1", 0, 0, 0)), (socket.AF_INET, *kind, ("127.0.0.1", 0))]

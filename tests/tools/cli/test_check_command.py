@@ -1,6 +1,7 @@
 """``wakeword check``."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,12 @@ def test_text_and_json_say_the_same(cli) -> None:
     for one in content["longer"]:
         assert one["grade"] != "poor"
         assert f"Better: '{one['keyword']}' is {one['grade']}" in shown.out
+
+
+def test_what_is_said_every_day_is_null_in_json(cli) -> None:
+    content = json.loads(cli("check", "excuse me", "--json").out)
+    assert (content["grade"], content["said_anyway_per_hour"], content["longer"]) == ("poor", None, [])
+    assert {one["text"]: one["per_hour"] for one in content["said"]}["excuse me"] is None
 
 
 def test_what_cannot_be_pronounced_is_one_line(cli) -> None:
@@ -62,3 +69,23 @@ def test_a_word_of_another_language_is_said_to_be_read_as_english(cli) -> None:
 
 def test_one_phoneme_is_singular(cli) -> None:
     assert "1 phoneme, 1 syllable " in cli("check", "a").out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("check", "hey Gr\udcfc\udcdfe"),
+        ("check", "hey Gr\udcfc\udcdfe", "--language", "de"),
+        ("synth", "hey Gr\udcfc\udcdfe", "--out", "clips"),
+        ("synth", "marvin", "--carrier", "\udcfc {}", "--out", "clips"),
+        ("train", "marvin", "--also", "Gr\udcfc\udcdfe"),
+    ],
+)
+def test_text_that_is_not_utf_8_is_one_line(
+    cli, line: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = cli(*line)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "expected text in UTF-8" in err
+    assert list(tmp_path.iterdir()) == []

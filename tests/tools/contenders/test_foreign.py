@@ -1,9 +1,11 @@
 """Files of other engines: known by their content, scored as their engines score, and refused in one line."""
 
+import importlib.metadata
 import importlib.util
 import json
 import pickle
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.contenders.registry import ENTRY_POINTS
 from wakeword_tools.measure.foreign_scan import ForeignScan
 from wakeword_tools.measure.latency import delay, spoken_word
 from wakeword_tools.measure.scores import RecordingScorer
@@ -174,6 +177,7 @@ def test_our_own_streaming_interface_gives_the_scores_that_are_judged(tmp_path: 
         ({"type": "mega"}, "expected a manifest of type micro or openWakeWord, got 'mega'"),
         ({"type": {}}, "expected a manifest of type"),
         ({"wake_word": " "}, "expected the phrase as wake_word"),
+        ({"wake_word": "a" * 100_000}, "expected the phrase as wake_word in the manifest, of up to 200 characters"),
         ({"model": "../alexa.tflite"}, "expected the name of a file next to the manifest"),
         ({"model": "gone.tflite"}, "expected gone.tflite next to the manifest, could not read it: No such file"),
         ({"micro": None}, "expected probability_cutoff under micro"),
@@ -195,6 +199,7 @@ def test_a_manifest_that_cannot_be_used_is_refused(entries: dict[str, Any], reas
         read_subject(changed(tmp_path / "alexa.json", **entries))
     assert str(refused.value).startswith(f"{tmp_path / 'alexa.json'}: ")
     assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 500 + len(str(tmp_path))
 
 
 def test_a_broken_manifest_is_refused(tmp_path: Path) -> None:
@@ -218,6 +223,53 @@ def test_a_network_of_another_engine_is_refused(micro: Path, openww: Path) -> No
         ModelError, match=r"network of microWakeWord, int8 \(1, frames, 40\) .* got float32 \(1, 16, 96\)"
     ):
         read_subject(changed(micro, model=openww.name))
+
+
+def test_a_network_of_huge_tensors_is_refused_before_it_takes_memory(openww: Path) -> None:
+    flat = np.array([2, 1, 1536], "<i4").tobytes()
+    assert flat in openww.read_bytes()
+    openww.write_bytes(openww.read_bytes().replace(flat, np.array([2, 1, 2**29], "<i4").tobytes()))
+    with pytest.raises(ModelError, match=r"expected a network with tensors of up to \d+ bytes, got 214"):
+        read_subject(openww)
+
+
+@pytest.mark.parametrize("score", [1.62, -0.1, float("nan")])
+def test_a_score_that_is_no_probability_is_refused(
+    openww: Path, sound: np.ndarray, monkeypatch: pytest.MonkeyPatch, score: float
+) -> None:
+    model = read_subject(openww)
+    assert isinstance(model, ForeignModel)
+    monkeypatch.setattr(type(model.stream), "push", lambda self, block: score)
+    with pytest.raises(ModelError, match=r"^hey jarvis, a file of openWakeWord: expected scores of 0 to 1, got"):
+        SubjectScorer([model]).score([sound])
+
+
+@pytest.mark.parametrize("failure", [ImportError("broken"), SystemExit(0)])
+def test_a_broken_package_that_adds_an_engine_takes_nothing_away_from_files_of_this_project(
+    cli,
+    models: Path,
+    recordings: Path,
+    openww: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: BaseException,
+) -> None:
+    lines = [("info", models / "low.onnx"), ("scan", recordings, "--model", models / "low.onnx")]
+    lines.append(("info", openww))
+    whole = [cli(*line)[:2] for line in lines]
+
+    def load(point: EntryPoint) -> None:
+        raise failure
+
+    points = [EntryPoint("broken", "broken_package:ENGINE", ENTRY_POINTS)]
+    monkeypatch.setattr(EntryPoint, "load", load)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **wanted: points)
+    assert [cli(*line)[:2] for line in lines] == whole
+    assert [status for status, _ in whole] == [0, 0, 0]
+    (tmp_path / "unknown.bin").write_bytes(b"of no engine that is known")
+    status, out, err = cli("info", tmp_path / "unknown.bin")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "broken: could not load broken_package:ENGINE" in err
 
 
 def test_a_missing_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Laws of the text-to-speech engines and of their voices."""
 
 import ctypes
-import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -11,13 +10,11 @@ from numpy.typing import NDArray
 from wakeword import SynthesisError
 from wakeword_tools.engines import espeak as espeak_module
 from wakeword_tools.engines.espeak import EspeakSynthesizer
-from wakeword_tools.engines.flite import FliteSynthesizer
 from wakeword_tools.engines.registry import english_voices, voice_named
-from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
+from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
-ENGINES = ("espeak-ng", "flite")
 # f3 has breath, Reed is a Klatt voice with breath, m1 has flutter: each keeps a different state inside espeak-ng.
 STATEFUL = ("espeak-ng:en-GB-x-rp+f3", "espeak-ng:en-US+Reed", "espeak-ng:en-GB-scotland+m1")
 
@@ -27,27 +24,14 @@ def espeak() -> EspeakSynthesizer:
     return EspeakSynthesizer()
 
 
-@pytest.fixture(
-    params=[
-        EspeakSynthesizer,
-        pytest.param(
-            FliteSynthesizer, marks=pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
-        ),
-    ]
-)
-def engine(request: pytest.FixtureRequest) -> Synthesizer:
-    made: Synthesizer = request.param()
-    return made
-
-
 def test_no_source_is_in_two_splits() -> None:
-    sources = [{voice.source for voice in english_voices(split, engines=ENGINES)} for split in Split]
+    sources = [{voice.source for voice in english_voices(split)} for split in Split]
     assert sum(map(len, sources)) == len(set.union(*sources))
     assert all(sources)
 
 
 def test_every_voice_is_found_by_its_name() -> None:
-    voices = english_voices(engines=ENGINES)
+    voices = english_voices()
     assert len({voice.name for voice in voices}) == len(voices)
     assert voice_named(voices[100].name) == voices[100]
 
@@ -73,9 +57,9 @@ def test_earlier_texts_do_not_matter(espeak: EspeakSynthesizer, name: str) -> No
     np.testing.assert_array_equal(espeak.speak("harvest", voice), alone)
 
 
-def test_speech_is_16_khz_mono_and_shorter_if_faster(engine: Synthesizer) -> None:
-    voice = engine.voices()[0]
-    slow, fast = (engine.speak("turn on the lights", voice, Prosody(rate=rate)) for rate in (0.8, 1.4))
+def test_speech_is_16_khz_mono_and_shorter_if_faster(espeak: EspeakSynthesizer) -> None:
+    voice = espeak.voices()[0]
+    slow, fast = (espeak.speak("turn on the lights", voice, Prosody(rate=rate)) for rate in (0.8, 1.4))
     assert slow.dtype == fast.dtype == np.float32
     assert slow.ndim == 1
     assert len(fast) < 0.8 * len(slow)
@@ -105,14 +89,14 @@ def test_words_follow_one_another_without_gaps(espeak: EspeakSynthesizer) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!", "[["])
-def test_a_text_without_sound_is_refused(engine: Synthesizer, text: str) -> None:
+def test_a_text_without_sound_is_refused(espeak: EspeakSynthesizer, text: str) -> None:
     with pytest.raises(SynthesisError, match=r"expected a text|no sound"):
-        engine.speak(text, engine.voices()[0])
+        espeak.speak(text, espeak.voices()[0])
 
 
-def test_an_unknown_voice_is_refused(engine: Synthesizer) -> None:
+def test_an_unknown_voice_is_refused(espeak: EspeakSynthesizer) -> None:
     with pytest.raises(SynthesisError, match="expected a voice"):
-        engine.speak("marvin", Voice("x:y", engine.engine, "en", "nobody", "nobody", Split.TRAIN, "CC0-1.0"))
+        espeak.speak("marvin", Voice("x:y", espeak.engine, "en", "nobody", "nobody", Split.TRAIN, "CC0-1.0"))
 
 
 def test_an_unknown_name_split_or_engine_is_refused() -> None:
@@ -131,9 +115,6 @@ def test_prosody_out_of_range_is_refused(settings: dict[str, float]) -> None:
 
 
 def test_the_error_of_a_missing_engine_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(SynthesisError, match="apt install flite"):
-        FliteSynthesizer()
     monkeypatch.setitem(__import__("sys").modules, "espeakng_loader", None)
     with pytest.raises(SynthesisError, match="pip install"):
         EspeakSynthesizer()

@@ -16,6 +16,7 @@ from wakeword_tools.texts.advice import (
     Said,
     advise,
     longer,
+    often,
     respelt,
 )
 from wakeword_tools.texts.lexicon import zipf_frequency
@@ -60,6 +61,19 @@ def test_the_grade_is_that_of_the_worst_aspect() -> None:
         )
         assert list(made.grades.values()) == [three, one, two]
         assert made.grade is sorted((one, two, three), key=list(Grade).index)[-1]
+
+
+@pytest.mark.parametrize("phrase", ["thank you", "Oh my God!", "excuse me", "good morning", "wake up", "be right"])
+def test_a_set_phrase_and_a_part_of_one_are_said_every_day_and_no_number_is_given(phrase: str) -> None:
+    made = advise(phrase)
+    assert made.grades["said anyway"] is Grade.POOR
+    assert often(made.anyway_per_hour) == "every day"
+    assert longer(phrase) == []
+
+
+def test_what_sounds_like_a_set_phrase_is_no_better() -> None:
+    assert advise("sank you").grades["close words"] is Grade.POOR
+    assert advise("hey zorvella").grade is Grade.GOOD
 
 
 def test_one_syllable_is_never_enough() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from wakeword import SynthesisError
 from wakeword.model.installed import assets_folder
+from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split
@@ -138,10 +139,11 @@ def test_the_histogram_counts_every_text() -> None:
 
 def test_engines_without_phonemes_get_words_only() -> None:
     pool = pool_of("Zorvella")
-    plain = speakable(pool, [voice_named("flite:slt")])
+    wordy = command_voices("sh {wav} {text}")[0]
+    plain = speakable(pool, [wordy])
     assert 0 < len(plain) < len(pool)
     assert not any("[[" in candidate.text for candidate in plain)
-    assert speakable(pool, [voice_named("flite:slt"), voice_named("espeak-ng:en-US+m2")]) == pool
+    assert speakable(pool, [wordy, voice_named("espeak-ng:en-US+m2")]) == pool
 
 
 def shipped_keywords() -> list[str]:

@@ -17,7 +17,7 @@ from wakeword.model.installed import model_file
 from wakeword.model.model import Model
 from wakeword.saving.ambient_keeper import ambient_folder
 from wakeword.saving.keeper import kept_folder
-from wakeword_tools.cli.calibrate import CalibrateOptions
+from wakeword_tools.cli.measure_options import CalibrateOptions
 from wakeword_tools.measure.ambient_scores import ambient_hours, wakes_of
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import Choice, Target

@@ -12,8 +12,8 @@ from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import Model
-from wakeword_tools.cli.calibrate import CalibrateOptions
 from wakeword_tools.cli.calibrate_room import ambient_files, judge_room, say_floor
+from wakeword_tools.cli.measure_options import CalibrateOptions
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel

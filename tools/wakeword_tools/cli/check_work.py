@@ -10,6 +10,7 @@ from wakeword.cli.tables import console, table
 from wakeword_tools.engines.languages import ENGLISH, name_of_language, require_language
 from wakeword_tools.texts.advice import (
     CLOSE,
+    EVERY_DAY,
     LONG,
     OFTEN,
     RARE,
@@ -70,13 +71,18 @@ def _entry(advice: Advice, most: int) -> dict[str, Any]:
         "guessed": list(advice.guessed),
         "phonemes": advice.phonemes,
         "syllables": advice.syllables,
-        "said_anyway_per_hour": advice.anyway_per_hour,
-        "close_words_per_hour": advice.close_per_hour,
+        "said_anyway_per_hour": _known(advice.anyway_per_hour),
+        "close_words_per_hour": _known(advice.close_per_hour),
         "said": [
-            {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": one.per_hour}
+            {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
             for one in _listed(advice, most)
         ],
     }
+
+
+def _known(per_hour: float) -> float | None:
+    """A rate; ``None`` for what is said every day, no one knows how often."""
+    return None if per_hour == EVERY_DAY else per_hour
 
 
 def _listed(advice: Advice, most: int) -> list[Said]:

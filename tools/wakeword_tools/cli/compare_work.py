@@ -14,8 +14,8 @@ from wakeword.cli.tables import console, table
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import fires_often, warnings_of
 from wakeword.model.installed import model_file
-from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
+from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import Cutoff, ForeignModel

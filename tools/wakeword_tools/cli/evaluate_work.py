@@ -14,7 +14,7 @@ from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.installed import model_file
-from wakeword_tools.cli.evaluate import EvaluateOptions
+from wakeword_tools.cli.measure_options import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.intervals import hours_needed

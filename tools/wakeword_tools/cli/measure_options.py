@@ -1,7 +1,8 @@
-"""Options that ``calibrate`` and ``evaluate`` share, and a check for the packages they need. Imports nothing heavy."""
+"""The options of ``calibrate``, ``compare`` and ``evaluate``, and a check for the packages they need; nothing heavy."""
 
 import glob
 import importlib.util
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,10 @@ import typer
 from wakeword.base.errors import ConfigError
 from wakeword.batch.inputs.find import LIST
 from wakeword.batch.inputs.recording import is_url
-from wakeword.cli.ranges import finite, present
+from wakeword.cli.job_options import JobOptions
+from wakeword.cli.options import ModelOptions, PointOption, VerifyOption
+from wakeword.cli.ranges import MAX_SEED, finite, present
+from wakeword.model.installed import model_file, names_model
 
 
 def _existing(places: list[str] | None) -> list[str] | None:
@@ -69,6 +73,172 @@ class TargetOptions:
         list[float] | None,
         rate_option("--fa-per-hour", 60, "False accepts an hour of background; repeatable. Default: 0.5."),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """The options of ``evaluate``."""
+
+    positives: PositivesOption
+    models: ModelOptions
+    others: OtherOptions
+    targets: TargetOptions
+    snr: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--snr",
+            metavar="DB",
+            min=-100,
+            max=100,
+            callback=finite,
+            help="Evaluate again with noise mixed in, DB below the word; repeatable.",
+        ),
+    ] = None
+    noise: Annotated[
+        list[Path] | None,
+        typer.Option("--noise", metavar="DIR", callback=present, help="Recordings of noise for --snr; repeatable."),
+    ] = None
+    save_errors: Annotated[
+        Path | None,
+        typer.Option("--save-errors", metavar="DIR", help="Save the worst mistakes as audio in this new folder."),
+    ] = None
+    point: Annotated[
+        str | None,
+        typer.Option("--point", metavar="NAME", help="Point whose mistakes --save-errors saves. Default: the model's."),
+    ] = None
+    verify: VerifyOption = True
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise and of the bootstrap.")
+    ] = 0
+    plot: PlotOption = None
+    report: ReportOption = None
+    as_json: JsonOption = False
+    jobs: JobOptions
+
+    def __post_init__(self) -> None:
+        if bool(self.snr) != bool(self.noise):
+            raise typer.BadParameter("give --snr and --noise together")
+        if not self.models.keyword and not self.models.model:
+            raise typer.BadParameter("give --model FILE or --keyword K")
+
+
+def _own_file(model: Path) -> Path:
+    """The value of ``--model``: NAME is also NAME.onnx here. An included or installed model stays a name."""
+    if not _is_name(model):
+        return model
+    file = model_file(model)
+    return file if file.parent == model.parent else model
+
+
+def _is_name(model: Path) -> bool:
+    return not model.exists() and model.suffix != ".onnx" and names_model(str(model))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions:
+    """The options of ``calibrate``."""
+
+    model: Annotated[
+        Path,
+        typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file to calibrate."),
+    ]
+    positives: KnownPositivesOption = None
+    others: OtherOptions
+    ambient: Annotated[
+        bool, typer.Option("--ambient", help="The hours of `wakeword record --ambient` as background.")
+    ] = False
+    ambient_from: Annotated[
+        Path | None, typer.Option("--ambient-from", metavar="DIR", help="Such hours in another folder.")
+    ] = None
+    targets: TargetOptions
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--confidence",
+            metavar="X",
+            min=0.5,
+            max=0.9999,
+            callback=finite,
+            help="Choose thresholds that keep their targets on fresh recordings with this probability, for instance 0.95. "
+            "Without it false accepts an hour are kept with 0.8, and false positive rates about half of the time.",
+        ),
+    ] = None
+    default: Annotated[str | None, typer.Option("--default", metavar="NAME", help="The point that listening uses.")] = (
+        None
+    )
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure, but leave the model unchanged.")] = False
+    plot: PlotOption = None
+    report: ReportOption = None
+    jobs: JobOptions
+
+    @property
+    def uses_ambient(self) -> bool:
+        """Whether kept hours are the background."""
+        return self.ambient or self.ambient_from is not None
+
+    def __post_init__(self) -> None:
+        if self.uses_ambient and self.others.background:
+            raise typer.BadParameter("give --background or --ambient, not both")
+        if self.positives:
+            if _is_name(self.model):
+                file = model_file(self.model)
+                copy = f"cp {shlex.quote(str(file))} {shlex.quote(file.name)}"
+                raise typer.BadParameter(
+                    f"expected a file to write to, got a model's name; try: {copy}, and --model {file.name}"
+                )
+        elif not self.uses_ambient:
+            raise typer.BadParameter("expected --positives, recordings of the wake word; only --ambient does without")
+        elif self.others.negatives or self.others.near_negatives or self.targets.fpr or self.default or self.plot:
+            raise typer.BadParameter("--negatives, --near-negatives, --fpr, --default and --plot need --positives")
+
+
+_MODEL_HELP = "A model that `wakeword models` lists, or a model file."
+
+
+def _second(context: typer.Context, new: str) -> str:
+    """The value of NEW, which only --engine makes needless."""
+    # Options that were given are read before arguments that were not.
+    if not new and not context.params.get("engine"):
+        raise typer.BadParameter("expected OLD and NEW, two models, or --engine ENGINE:FILE")
+    return new
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of ``compare``."""
+
+    old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
+    new: Annotated[str, typer.Argument(help=_MODEL_HELP, callback=_second)] = ""
+    positives: PositivesOption
+    others: OtherOptions
+    engine: Annotated[
+        list[str] | None,
+        typer.Option("--engine", metavar="ENGINE:FILE", help="Compare engines, at the same --fa-per-hour; repeatable."),
+    ] = None
+    fa_per_hour: Annotated[
+        float | None, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep. Default: 0.5.")
+    ] = None
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE.html", help="With --engine: write a page with curves and sounds."),
+    ] = None
+    point: PointOption = None
+    verify: VerifyOption = True
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures and the verdict.")
+    ] = None
+    as_json: JsonOption = False
+    jobs: JobOptions
+
+    def __post_init__(self) -> None:
+        if self.engine and self.point:
+            raise typer.BadParameter("--engine compares at the same --fa-per-hour; leave out --point")
+        if self.engine and (self.others.negatives or self.others.near_negatives):
+            raise typer.BadParameter("--engine counts false accepts in --background; leave out other negatives")
+        if self.fa_per_hour is not None and not self.engine:
+            raise typer.BadParameter("--fa-per-hour needs --engine; give ours:OLD and ours:NEW as engines")
+        if self.page is not None and not self.engine:
+            raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
 
 
 def require(*packages: str) -> None:

@@ -16,8 +16,8 @@ from wakeword.base.text import printable
 from wakeword.checkup.keywords import detector_for
 from wakeword.checkup.processor import cost
 from wakeword.cli.tables import console, table
-from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
+from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind

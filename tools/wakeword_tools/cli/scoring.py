@@ -11,9 +11,7 @@ from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.cli.console import note
 from wakeword.cli.job_options import audio_progress, journal_of, open_results
-from wakeword_tools.cli.calibrate import CalibrateOptions
-from wakeword_tools.cli.compare import CompareOptions
-from wakeword_tools.cli.evaluate import EvaluateOptions
+from wakeword_tools.cli.measure_options import CalibrateOptions, CompareOptions, EvaluateOptions
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.recordings import Scored, items_of, scored_rows

@@ -12,10 +12,11 @@ from wakeword.batch.jobs.job_run import check_choice
 from wakeword.batch.jobs.work import cores
 from wakeword.cli.console import Shown, note, progress
 from wakeword.cli.job_options import how_to_go_on
-from wakeword_tools.cli.synth import EngineOptions, SynthOptions, TextOptions
+from wakeword_tools.cli.synth_options import EngineOptions, SynthOptions, TextOptions
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.languages import require_unicode
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -40,6 +41,8 @@ def synthesise_set(options: SynthOptions) -> None:
     """
     keyword, shares = options.keyword, options.voices.shares
     check_choice(jobs=options.jobs.jobs, ray=options.jobs.ray)
+    for text in (keyword, *(options.carrier or ())):
+        require_unicode(text)
     if not keyword.strip():
         raise SynthesisError("expected a keyword, got an empty one")
     out = None if options.list_texts else options.out

@@ -7,6 +7,8 @@ A package adds one with an entry point of the group ``wakeword.contenders`` that
     myengine = "my_package.listening:ENGINE"
 """
 
+from collections.abc import Iterator
+
 from wakeword.base.errors import ConfigError
 from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword_tools.contenders import microwakeword, porcupine, pyopenwakeword
@@ -23,11 +25,14 @@ PEERS = (
 )
 
 
-def contenders() -> list[Contender]:
-    """All engines: this project's, the other built-in ones, and the ones that packages add."""
-    built_in = [OURS, *PEERS]
+def contenders() -> Iterator[Contender]:
+    """All engines: this project's, the other built-in ones, and last those of packages, each loaded when it is due.
+
+    Raises as ``contender_named`` does.
+    """
+    yield from (built_in := (OURS, *PEERS))
     names = {one.name for one in built_in}
-    return [*built_in, *(contender_named(name) for name in plugin_names(ENTRY_POINTS) if name not in names)]
+    yield from (contender_named(name) for name in plugin_names(ENTRY_POINTS) if name not in names)
 
 
 def contender_named(name: str) -> Contender:

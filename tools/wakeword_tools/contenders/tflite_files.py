@@ -1,6 +1,8 @@
 """Files of TensorFlow Lite for microWakeWord and openWakeWord: their manifests, and the check of their networks."""
 
+import ctypes
 import importlib.util
+import itertools
 import json
 import math
 from importlib import import_module
@@ -10,6 +12,7 @@ from typing import Any, NamedTuple
 from wakeword.base.errors import ModelError
 from wakeword.base.files import read_limited
 from wakeword.base.text import shortened
+from wakeword.format.card_checks import MAX_NAME
 from wakeword_tools.contenders.contender import ForeignFiles
 
 NETWORK, MANIFEST = "model.tflite", "model.json"
@@ -20,6 +23,10 @@ _MANIFESTS = ("micro", "openWakeWord")
 _FLOAT32, _INT8 = 1, 9
 _TYPES = {_FLOAT32: "float32", 2: "int32", 3: "uint8", _INT8: "int8"}
 """``TfLiteType`` of TensorFlow's C interface."""
+
+
+_MOST_BYTES = 2**24
+"""Of all tensors of a network together, beyond its file. The largest classifier that openWakeWord brings takes 1.3 MB."""
 
 
 class NetworkInput(NamedTuple):
@@ -58,8 +65,11 @@ def read_manifest_of(kind: str, path: Path, data: bytes) -> ForeignFiles | None:
     cutoff = settings.get("probability_cutoff", OPEN_CUTOFF) if isinstance(settings, dict) else OPEN_CUTOFF
     if kind == "micro":
         _check_settings(content.get("version"), settings)
-    if not isinstance(phrase, str) or not phrase.strip():
-        raise ModelError(f"expected the phrase as wake_word in the manifest, got {shortened(repr(phrase))}")
+    if not isinstance(phrase, str) or not phrase.strip() or len(phrase) > MAX_NAME:
+        raise ModelError(
+            f"expected the phrase as wake_word in the manifest, of up to {MAX_NAME} characters, got "
+            f"{shortened(repr(phrase))}"
+        )
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | float) or not 0 <= cutoff <= 1:
         raise ModelError(f"expected a probability_cutoff of 0 to 1 in the manifest, got {shortened(repr(cutoff))}")
     if cutoff == 1:
@@ -111,8 +121,12 @@ def check_network(folder: Path, wanted: NetworkInput) -> None:
     try:
         if not model:
             raise ModelError("expected a TFLite file, got one that is truncated or damaged")
+        most = _MOST_BYTES + (folder / NETWORK).stat().st_size
+        if interpreter:
+            _require_small(lib, interpreter, most)  # as the file says
         if not interpreter or lib.TfLiteInterpreterAllocateTensors(interpreter):
             raise ModelError(f"expected a network that {wanted.title} can run, got one with operators that it lacks")
+        _require_small(lib, interpreter, most)  # as its operators made them of that; no memory is used yet
         given = lib.TfLiteInterpreterGetInputTensor(interpreter, 0)
         made = lib.TfLiteInterpreterGetOutputTensor(interpreter, 0)
         shape, scores = (
@@ -133,3 +147,12 @@ def check_network(folder: Path, wanted: NetworkInput) -> None:
             f"expected a network of {wanted.title}, {wanted.words} to one probability, got {_TYPES.get(kind, kind)} "
             f"{tuple(shape)} to {math.prod(scores)}{hint}"
         )
+
+
+def _require_small(lib: Any, interpreter: int, most: int) -> None:
+    """Refuse a network with tensors of more than so many bytes. ``ModelError``."""
+    tensor_of = lib.TfLiteInterpreterGetTensor
+    tensor_of.argtypes, tensor_of.restype = [ctypes.c_void_p, ctypes.c_int32], ctypes.c_void_p
+    tensors = itertools.takewhile(bool, (tensor_of(interpreter, number) for number in itertools.count()))
+    if (size := sum(map(lib.TfLiteTensorByteSize, tensors))) > most:
+        raise ModelError(f"expected a network with tensors of up to {most} bytes, got {size}: the file is damaged")

@@ -8,9 +8,10 @@
     source = "jenny"            # the speaker, if several voices are of one person
     split = "test"              # or train, or validation; by default chosen by a hash of the source
 
-Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors around 1. Without ``{text}`` the text comes on
-standard input. No shell is involved, and ``{text}`` is a separate word, so a text is never executed unless the program
-executes its arguments; a text that begins with ``-`` is refused there, as programs take it for an option.
+Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors around 1, and ``{stretch}`` is one of the duration,
+the inverse of the rate. Without ``{text}`` the text comes on standard input. No shell is involved, and ``{text}`` is a
+separate word, so a text is never executed unless the program executes its arguments; a text that begins with ``-`` is
+refused there, as programs take it for an option.
 """
 
 import shlex
@@ -51,7 +52,8 @@ class CommandSynthesizer:
                 f"expected a text that does not begin with '-', which {words[0]} may take for an option, got {text!r}; "
                 "leave {text} out of the command to give texts on standard input"
             )
-        values = {"voice": voice.variant, "rate": f"{prosody.rate:.3f}", "pitch": f"{prosody.pitch:.3f}", "text": text}
+        factors = {"rate": prosody.rate, "stretch": 1 / prosody.rate, "pitch": prosody.pitch}
+        values = {"voice": voice.variant, "text": text, **{name: f"{factor:.3f}" for name, factor in factors.items()}}
 
         def run(path: Path) -> None:
             filled = [_filled(word, {**values, "wav": str(path)}) for word in words]

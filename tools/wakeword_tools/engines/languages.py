@@ -116,8 +116,17 @@ def _script_of(letter: str) -> str:
     return "LATIN" if script in ("FULLWIDTH", "FEMININE", "MASCULINE") else script
 
 
+def require_unicode(text: str) -> None:
+    """Raise ``ConfigError`` for bytes that are not UTF-8, which Python keeps as surrogates: no engine reads them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"expected text in UTF-8, got {shortened(repr(text))}; write it in UTF-8") from error
+
+
 def require_one_script(text: str) -> None:
-    """Raise ``ConfigError`` for a text in several scripts: an engine would read one only."""
+    """Raise ``ConfigError`` for a text in several scripts, as an engine would read one only, or not in UTF-8."""
+    require_unicode(text)
     scripts = scripts_of(text)
     if len(scripts) > 1 and not set(scripts) <= _TOGETHER:
         raise ConfigError(

@@ -113,7 +113,7 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
 
 
 def _source(dataset: str, speaker: str) -> str:
-    """The speaker, at any quality of the voice. The speakers of CMU ARCTIC are also the speakers of flite's voices."""
+    """The speaker, at any quality of the voice. The speakers of CMU ARCTIC are also flite's."""
     if dataset.lower() == "arctic" and speaker:
         return f"flite:{speaker.lower()}"
     return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")

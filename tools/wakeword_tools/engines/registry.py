@@ -13,7 +13,7 @@ from typing import Literal
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import load_plugin, plugin_names
-from wakeword_tools.engines import command_engine, espeak, festival, flite, kokoro, piper
+from wakeword_tools.engines import command_engine, espeak, kokoro, piper
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
@@ -26,14 +26,7 @@ ENTRY_POINTS = "wakeword.engines"
 INSTALLED = "installed"
 """In place of an engine: all of a kind that this machine has."""
 
-BUILT_IN = (
-    espeak.ENGINE,
-    flite.ENGINE,
-    festival.ENGINE,
-    kokoro.ENGINE,
-    piper.ENGINE,
-    command_engine.ENGINE,
-)
+BUILT_IN = (espeak.ENGINE, kokoro.ENGINE, piper.ENGINE, command_engine.ENGINE)
 
 
 @cache
@@ -84,12 +77,11 @@ def takes_phonemes(voice: Voice) -> bool:
 def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
     """The voices of a split, or of all splits, in a stable order.
 
-    An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``flite``, ``festival``,
-    ``piper:FILE-OR-FOLDER``, ``kokoro:FOLDER`` (``kokoro`` for the folder in ``WAKEWORD_KOKORO``),
-    ``command:FILE.toml``, or one of another package. A place can end with ``@train``, ``@validation`` or ``@test``, the
-    split of all its voices. Only the embedded engine by default, so that a seed gives the same clips on every machine.
-    Of festival, only the installed voices. Raises ``SynthesisError`` for an unknown split or engine, ``ConfigError``
-    for a folder that Kokoro cannot use.
+    An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``piper:FILE-OR-FOLDER``,
+    ``kokoro:FOLDER`` (``kokoro`` for the folder in ``WAKEWORD_KOKORO``), ``command:FILE.toml``, or one of another
+    package. A place can end with ``@train``, ``@validation`` or ``@test``, the split of all its voices. Only the
+    embedded engine by default, so that a seed gives the same clips on every machine.
+    Raises ``SynthesisError`` for an unknown split or engine, ``ConfigError`` for a folder that Kokoro cannot use.
     """
     if split is not None and split not in list(Split):
         raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {split!r}")
@@ -116,7 +108,7 @@ def voice_named(name: str) -> Voice:
     for voice in engine_named(name.partition(":")[0]).named_voices():
         if voice.name == name:
             return voice
-    raise SynthesisError(f"expected the name of a voice such as 'espeak-ng:en-GB-x-rp+f3' or 'flite:slt', got {name!r}")
+    raise SynthesisError(f"expected the name of a voice such as 'espeak-ng:en-GB-x-rp+f3', got {name!r}")
 
 
 def _voices_of(text: str) -> list[Voice]:

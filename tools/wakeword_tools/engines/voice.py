@@ -39,9 +39,8 @@ _KNOWN_SOURCES = {
     "flite:rms": Split.TRAIN,
     "flite:kal16": Split.VALIDATION,
     "flite:slt": Split.TEST,
-    "festival:ked": Split.TRAIN,
 }
-"""Speakers with a fixed split. The speakers of flite are also speakers of festival's and Piper's voices."""
+"""Speakers of flite and of Piper's voice ``arctic``, with their fixed splits."""
 
 
 def split_of_source(source: str) -> Split:

@@ -14,7 +14,6 @@ from wakeword.base.types import Array, Scores
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword_tools.contenders.contender import RunningEngine
 from wakeword_tools.contenders.foreign import ForeignCard, ForeignModel, parse_foreign
 from wakeword_tools.contenders.own_engine import OURS
 from wakeword_tools.contenders.registry import contender_named
@@ -111,9 +110,9 @@ class SubjectScorer:
         """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> one score per hop for each model, ``(windows,)``.
 
         Models of this project are scored as by ``RecordingScorer``. Other engines hear a second of silence after the
-        recording.
+        recording. Raises ``ModelError`` for a score of theirs that is no probability.
         """
-        foreign = [_Hearing(one.stream) for one in self._subjects if isinstance(one, ForeignModel)]
+        foreign = [_Hearing(one) for one in self._subjects if isinstance(one, ForeignModel)]
 
         def passing() -> Iterator[Array]:
             for block in blocks:
@@ -136,9 +135,10 @@ def _scored(scorer: RecordingScorer | None, blocks: Iterable[Array]) -> list[Sco
 class _Hearing:
     """A recording as a running engine hears it, hop by hop, from a fresh state."""
 
-    def __init__(self, stream: RunningEngine) -> None:
-        stream.reset()
-        self._stream = stream
+    def __init__(self, model: ForeignModel) -> None:
+        self._name = f"{printable(model.card.phrase)}, a file of {model.card.engine}"
+        self._stream = model.stream
+        self._stream.reset()
         self._kept: NDArray[np.int16] = np.zeros(0, np.int16)
         self._scores: list[float] = []
 
@@ -147,7 +147,10 @@ class _Hearing:
         pcm = np.clip(np.rint(block * np.float32(32_768)), -32_768, 32_767).astype(np.int16)
         self._kept = np.concatenate([self._kept, pcm])
         whole = len(self._kept) // HOP_SAMPLES * HOP_SAMPLES
-        self._scores += [self._stream.push(one) for one in self._kept[:whole].reshape(-1, HOP_SAMPLES)]
+        for one in self._kept[:whole].reshape(-1, HOP_SAMPLES):
+            if not 0 <= (score := self._stream.push(one)) <= 1:
+                raise ModelError(f"{self._name}: expected scores of 0 to 1, got {score:.3g}; get the file again")
+            self._scores.append(score)
         self._kept = self._kept[whole:]
 
     def end(self) -> Scores:

@@ -2,7 +2,8 @@
 often they say what sounds like it.
 
 Rates are an hour of talk at 150 words a minute, from the frequencies of wordfreq (Speer, 2022: books, subtitles, news, the
-web). The rate of a phrase is the product of its words' rates, as if they were independent; set phrases are more frequent.
+web). The rate of a phrase is the product of its words' rates, as if they were independent. That says nothing of set
+phrases, which a list names: no number is known for them, and ``EVERY_DAY`` stands for it.
 """
 
 import unicodedata
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from math import prod
+from math import inf, prod
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import counted, printable
@@ -18,7 +19,7 @@ from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
 from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
 from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
-from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
+from wakeword_tools.texts.lexicon import set_phrases, set_phrases_with, spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.wordlike import spelling
@@ -37,6 +38,8 @@ MOST_WORDS, MOST_LETTERS = 8, 80
 """Longest wake word that is judged."""
 SELDOM = 1e-4
 """Rates an hour below this are shown as none, and texts that are said less often are not listed."""
+EVERY_DAY = inf
+"""In place of the rate of a set phrase, which is not known: more than any rate that is."""
 BEFORE = ("hey", "okay", "hello")
 """Words that make a longer phrase of a wake word."""
 _MOST_PHRASES = 200
@@ -140,6 +143,7 @@ def advise(keyword: str) -> Advice:
     guessed = [word for word in words if word not in dictionary() and not word.startswith("[[")]
     said = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
     own = " ".join(words)
+    said |= {phrase: Said(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
     said[own] = Said(own, Relation.SAME, 0.0, _per_hour(words))
     return Advice(
         keyword, ways, guessed, sorted(said.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
@@ -202,6 +206,8 @@ def is_guess(advice: Advice) -> str | None:
 
 def often(per_hour: float) -> str:
     """A rate an hour of talk in words."""
+    if per_hour == EVERY_DAY:
+        return "every day"
     if per_hour < SELDOM:
         return "hardly ever"
     if per_hour < 1:
@@ -210,8 +216,12 @@ def often(per_hour: float) -> str:
 
 
 def longer(keyword: str) -> list[Advice]:
-    """The same of longer English phrases with this wake word, such as "hey X"; none if it begins with a greeting."""
-    if words_of(keyword)[0] in (*BEFORE, "ok", "hi"):
+    """The same of longer English phrases with this wake word, such as "hey X"; none if it begins with a greeting.
+
+    None of a set phrase either: with a word before it, it is still what people say every day but for that word.
+    """
+    words = words_of(keyword)
+    if words[0] in (*BEFORE, "ok", "hi") or set_phrases_with(words):
         return []
     return [advise(f"{before} {keyword}") for before in BEFORE]
 
@@ -271,6 +281,8 @@ def _keys_of_words() -> tuple[frozenset[Sounds], ...]:
 
 def _per_hour(words: Sequence[str]) -> float:
     """How often words are said one after the other in an hour of talk."""
+    if " ".join(words) in set_phrases():
+        return EVERY_DAY
     return WORDS_AN_HOUR * prod(10 ** (zipf_frequency(word) - 9) for word in words)
 
 

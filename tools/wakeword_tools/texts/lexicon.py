@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeword.base.errors import SynthesisError
-from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel
+from wakeword.model.installed import assets_folder
+from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, words_of
 from wakeword_tools.texts.sounds import SoundBatch, distances_within, encoded
+from wakeword_tools.texts.splits import read_texts
 
 _LEAST_ZIPF = 1.5
 """Rarer words (less than three in a hundred million) are mostly unknown names."""
@@ -65,6 +67,22 @@ def _frequencies() -> dict[str, float]:
         ) from error
     frequencies: dict[str, float] = wordfreq.get_frequency_dict("en")
     return frequencies
+
+
+@cache
+def set_phrases() -> frozenset[str]:
+    """Set phrases of everyday English, such as "thank you".
+
+    Their words tell nothing of how often they are said: one by one they are as frequent as in phrases that no one says.
+    """
+    path = assets_folder() / "phrases" / "set-phrases.txt"
+    return frozenset(" ".join(words_of(text)) for text in read_texts(path))
+
+
+def set_phrases_with(words: Sequence[str]) -> list[str]:
+    """The set phrases in which several words stand, or which they are."""
+    inside = f" {' '.join(words)} "
+    return [phrase for phrase in sorted(set_phrases()) if inside in f" {phrase} "] if len(words) > 1 else []
 
 
 def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord, float]]:

@@ -3,9 +3,11 @@
 import math
 import sys
 import time
+from dataclasses import dataclass
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.live import Live
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -20,8 +22,8 @@ _REFRESH_SECONDS = 0.1
 # A word raises the score for only a few hops; the bar falls slowly, so that it can be seen.
 _FALL = 0.9
 _SILENCE_DB = -80.0
-_WIDTH = 40
-"""Characters of a bar."""
+_WIDTH, _LEAST = 40, 10
+"""Characters of a bar, and where the screen is narrow at least."""
 
 
 class Meter:
@@ -57,18 +59,18 @@ class Meter:
         self._live.update(self._table(_level(block), microphone.stats if microphone else None), refresh=True)
         self._held = {keyword: _FALL * score for keyword, score in self._held.items()}
 
-    def _table(self, level: float, stats: MicrophoneStats | None) -> Table:
+    def _table(self, level: float, stats: MicrophoneStats | None) -> Group:
         table = Table.grid(padding=(0, 2))
+        for wraps in (False, True, False, False):  # the bar alone gives way on a narrow screen
+            table.add_column(no_wrap=not wraps)
         for keyword, score in self._held.items():
             threshold = self._detector.thresholds[keyword]
             style = "bold green" if score >= threshold else "cyan"
             table.add_row(
-                printable(keyword), bar(score, style, threshold), f"{score:.3f}", f"threshold {threshold:.3f}"
+                printable(keyword), Bar(score, style, threshold), f"{score:.3f}", f"threshold {threshold:.3f}"
             )
-        table.add_row(
-            "level", bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", describe(stats) if stats else ""
-        )
-        return table
+        table.add_row("level", Bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", "")
+        return Group(table, *([describe(stats)] if stats else []))
 
 
 def describe(stats: MicrophoneStats) -> str:
@@ -79,14 +81,25 @@ def describe(stats: MicrophoneStats) -> str:
     return f"{lost} block(s) lost, {gaps}{drift}"
 
 
-def bar(share: float, style: str, mark: float | None = None) -> Text:
-    """A bar that is filled up to ``share``, from 0 to 1, with a mark at the threshold."""
-    filled = round(_WIDTH * min(1.0, max(0.0, share)))
-    drawn = Text("━" * filled, style).append("━" * (_WIDTH - filled), "bright_black")
-    if mark is None:
-        return drawn
-    at = min(_WIDTH - 1, int(_WIDTH * mark))
-    return drawn[:at].append("╋", "bold white").append_text(drawn[at + 1 :])
+@dataclass(frozen=True)
+class Bar:
+    """A bar that is filled up to ``share``, from 0 to 1, with a mark at the threshold: all of it, on any screen."""
+
+    share: float
+    style: str
+    mark: float | None = None
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(_LEAST, _WIDTH).with_maximum(options.max_width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(_WIDTH, options.max_width)
+        filled = round(width * min(1.0, max(0.0, self.share)))
+        drawn = Text("━" * filled, self.style).append("━" * (width - filled), "bright_black")
+        if self.mark is not None:
+            at = min(width - 1, int(width * self.mark))
+            drawn = drawn[:at].append("╋", "bold white").append_text(drawn[at + 1 :])
+        yield drawn
 
 
 def _level(block: Samples) -> float:

@@ -19,7 +19,7 @@ from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
 from wakeword.base.checks import flag, instance, integer, number
 from wakeword.base.errors import ClosedError
-from wakeword.base.standstill import STANDSTILL, Order
+from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array
 from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model.model import Model
@@ -81,8 +81,7 @@ class DetectorPool:
         self._streams: dict[HopReader, ref[PoolStream]] = {}
         self._numbers = itertools.count(1)
         self._turn = threading.Lock()
-        self._step = STANDSTILL.new_lock(Order.READER)
-        STANDSTILL.renew(self)
+        self._step = lasting_lock()
         self._closed = False
         self._keywords(self._thresholds)
 
@@ -140,17 +139,11 @@ class DetectorPool:
             working = began = [stream for stream in began if stream.begin()]
             found: StreamDetections = []
             while working:
-                if STANDSTILL.is_closed:
-                    STANDSTILL.wait()
                 with self._step:
                     working = self._process_hops(working, found)
             void = {stream for stream in began if not stream.end()}
             self._free_slots()
             return [(stream, detection) for stream, detection in found if stream not in void]
-
-    def renew(self) -> None:
-        """For the child of a fork: the thread that was processing is not there."""
-        self._turn = threading.Lock()
 
     def close(self) -> None:
         """Close all streams and open no more. Never waits."""

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioFormatError, ClosedError
-from wakeword.base.standstill import STANDSTILL, Order
+from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
 from wakeword.stream.own_sound import SoundInput
 from wakeword.stream.pool.hop_reader import POOL_PIECE, HopReader
@@ -52,7 +52,7 @@ class PoolStream:
         """For the pool only."""
         self._sound = sound
         self._announce = announce
-        self._lock = STANDSTILL.new_lock(Order.STREAM)
+        self._lock = lasting_lock(inner=True)
         self._waiting: deque[_Item] = deque()
         self._max_waiting = max_waiting
         # Samples in ``_waiting``; dropped from it since the stream was opened.
@@ -108,8 +108,6 @@ class PoolStream:
         Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and ``ClosedError`` after
         ``close``.
         """
-        if STANDSTILL.is_closed:
-            STANDSTILL.wait()
         with self._lock:
             self._check_open()
             try:

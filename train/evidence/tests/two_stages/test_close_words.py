@@ -69,10 +69,10 @@ def test_the_included_models_have_both_points() -> None:
         assert all(0 < point["threshold"] < 1 for point in points.values())
 
 
-@pytest.mark.parametrize("text", ["flite", "=3", "flite=0", "flite=many", ""])
+@pytest.mark.parametrize("text", ["kokoro", "=3", "kokoro=0", "kokoro=many", ""])
 def test_an_engine_without_a_number_of_clips_is_refused(text: str) -> None:
     assert WordEngine.parse("kokoro:folder=3") == WordEngine("kokoro:folder", 3)
-    with pytest.raises(ConfigError, match="such as flite=20"):
+    with pytest.raises(ConfigError, match="such as kokoro=20"):
         WordEngine.parse(text)
 
 

@@ -15,7 +15,6 @@ from wakeword.base.version import __version__
 from wakeword.format.card import ModelCard
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.espeak import ESPEAK
-from wakeword_tools.engines.flite import FLITE
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.candidates import choose_texts, speakable
@@ -30,6 +29,7 @@ DEALING = ("split", "validation_share", "test_share", "hold_out_recorded")
 """Settings of a training run that determine the split of each speaker."""
 _CLIPS_PER_TEXT = 4
 _MAX_PAUSE = 0.2
+_FLITE = "command:train/evidence/engines/flite.toml"
 
 
 FIGURE_NAMES = {
@@ -134,7 +134,7 @@ def _held_out(clips: Sequence[Clip], split: Split) -> dict[Kind, list[Clip]]:
 
 
 def _engines() -> list[str]:
-    return [ESPEAK, FLITE] if shutil.which("flite") else [ESPEAK]
+    return [ESPEAK, _FLITE] if shutil.which("flite") else [ESPEAK]
 
 
 def _close_words(keyword: str, work: Path, count: int, seed: int, report: Line) -> tuple[list[Path], dict[str, float]]:

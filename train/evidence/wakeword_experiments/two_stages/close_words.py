@@ -39,10 +39,10 @@ class WordEngine:
 
     @classmethod
     def parse(cls, text: str) -> "WordEngine":
-        """From ``NAME=CLIPS``, for instance ``flite=20``. Raises ``ConfigError`` for anything else."""
+        """From ``NAME=CLIPS``, for instance ``kokoro=20``. Raises ``ConfigError`` for anything else."""
         name, _, clips = text.partition("=")
         if not name or not clips.isdecimal() or int(clips) < 1:
-            raise ConfigError(f"expected an engine and its clips of each text, such as flite=20, got {text!r}")
+            raise ConfigError(f"expected an engine and its clips of each text, such as kokoro=20, got {text!r}")
         return cls(name, int(clips))
 
 

@@ -269,7 +269,7 @@ def close_words(
 
     begin(1)
     measure_close_words(
-        engine or ["espeak-ng=32", "flite=8"],
+        engine or ["espeak-ng=32", "command:train/evidence/engines/flite.toml=8"],
         people,
         work,
         out,

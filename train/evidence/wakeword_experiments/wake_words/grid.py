@@ -23,9 +23,9 @@ from wakeword_experiments.wake_words.protocol import GridShape, run
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, Regime, Task, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import write_scores
 from wakeword_train.data.clips import Clip
+from wakeword_train.display import in_words
 from wakeword_train.fitting import FitConfig
 from wakeword_train.methods.losses import DroccLoss, Loss
-from wakeword_train.time_left import in_words
 
 _ROWS = "rows.jsonl"
 

@@ -1,0 +1,129 @@
+"""The options of ``wakeword synth``."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.batch.jobs.processes import MAX_JOBS
+from wakeword.cli.job_options import JobOptions
+from wakeword.cli.ranges import MAX_SEED
+from wakeword_tools.kinds import Split
+
+_SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}
+"""Shares of the clips and of the distinct texts, where voices of all splits speak."""
+
+
+class _Voices(StrEnum):
+    TRAIN = "train"
+    VALIDATION = "validation"
+    TEST = "test"
+    ALL = "all"
+
+    @property
+    def shares(self) -> dict[Split, float]:
+        """The splits with voices that speak, and the share of the clips of each."""
+        return {split: share for split, share in _SHARES.items() if self in (split, _Voices.ALL)}
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Which near negatives are spoken."""
+
+    distinct: Annotated[
+        int, typer.Option("--distinct", metavar="N", min=1, max=1_000_000, help="Number of distinct near negatives.")
+    ] = 150
+    mass: Annotated[
+        str | None,
+        typer.Option(
+            "--mass", metavar="D:SHARE,...", help="Share of the texts at each distance. Default: 1:0.4,2:0.4,3:0.2."
+        ),
+    ] = None
+    texts: Annotated[
+        Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives instead, one a line.")
+    ] = None
+    any_side: Annotated[
+        bool, typer.Option("--any-side", help="Speak your texts even if they belong to another split.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """The engines that speak: without any the embedded one."""
+
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine",
+            metavar="E",
+            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable.",
+        ),
+    ] = None
+    engine_command: Annotated[
+        str | None,
+        typer.Option("--engine-command", metavar="CMD", help="Any engine: 'mytts --voice {voice} --out {wav} {text}'."),
+    ] = None
+    engine_voice: Annotated[
+        list[str] | None, typer.Option("--engine-voice", metavar="NAME", help="A voice of the command; repeatable.")
+    ] = None
+
+    @property
+    def is_espeak(self) -> bool:
+        """Whether only the embedded engine speaks."""
+        return not self.engine and not self.engine_command
+
+
+@dataclass(frozen=True)
+class _SpeakOptions(JobOptions):
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            max=MAX_JOBS,
+            help="Processes that speak. Default: the cores, one for each 500 clips.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthOptions:
+    """The options of the command."""
+
+    keyword: Annotated[str, typer.Argument(help="The wake word.")]
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="A new folder for the clips and their manifest.")
+    ] = None
+    near_negatives: Annotated[
+        bool, typer.Option("--near-negatives/--positives", help="Texts that sound like the keyword, or the keyword.")
+    ] = False
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000_000, help="Number of clips.")] = 600
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="The same seed makes the same clips.")
+    ] = 0
+    voices: Annotated[
+        _Voices,
+        typer.Option(
+            "--voices",
+            help="Split of voices and texts; use test, never trained on, to evaluate. all: 70, 15 and 15 %.",
+        ),
+    ] = _Voices.TRAIN
+    texts: TextOptions
+    engines: EngineOptions
+    carrier: Annotated[
+        list[str] | None,
+        typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
+    ] = None
+    list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
+    jobs: _SpeakOptions
+
+    def __post_init__(self) -> None:
+        if self.texts.texts is not None and not self.near_negatives:
+            raise typer.BadParameter("--texts needs --near-negatives; positives are the keyword itself")
+        if self.engines.engine_voice and not self.engines.engine_command:
+            raise typer.BadParameter("--engine-voice needs --engine-command")
+        if self.out is None and not self.list_texts:
+            raise typer.BadParameter("give --out, the folder to make, or --list")

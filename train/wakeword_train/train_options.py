@@ -1,0 +1,112 @@
+"""The options of ``wakeword train``."""
+
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.cli.job_options import JobsOption, RayOption
+from wakeword.cli.ranges import MAX_SEED
+
+
+class _Device(StrEnum):
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+def _folders(name: str, what: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(name, metavar="DIR", help=f"{what}; repeatable.")
+    return option
+
+
+_BASE = typer.Option(
+    "--from",
+    metavar="MODEL",
+    help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
+)
+_METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, drocc, or a package's own.")
+_SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
+_SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
+_DOWNLOAD = typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")
+_REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
+_WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
+
+
+_LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de, ar or zh; default en.")
+_ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
+_SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
+_ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
+_VOICES = typer.Option(
+    "--install-voices/--no-install-voices",
+    help="Where there are no natural voices, fetch some (120 MB). Default: ask at a terminal.",
+    show_default=False,
+)
+_FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
+_THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """The options of the command."""
+
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")] = (
+        None
+    )
+    keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = ""
+    language: Annotated[str | None, _LANGUAGE] = None
+    also: Annotated[list[str] | None, _ALSO] = None
+    say: Annotated[list[str] | None, _SAY] = None
+    anyway: Annotated[bool, _ANYWAY] = False
+    install_voices: Annotated[bool | None, _VOICES] = None
+    data: Annotated[Path | None, _SPEECH] = None
+    positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
+    negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None
+    near_negatives: Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")] = None
+    extend_negatives: Annotated[list[Path] | None, _SAVED] = None
+    background: Annotated[list[Path] | None, _folders("--background", "Long recordings without it")] = None
+    noise: Annotated[list[Path] | None, _folders("--noise", "Sounds to mix in")] = None
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None
+    method: Annotated[str | None, _METHOD] = None
+    base: Annotated[str | None, _BASE] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None
+    device: Annotated[_Device, typer.Option("--device")] = _Device.CPU
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False
+    download: Annotated[bool, _DOWNLOAD] = False
+    work: Annotated[Path, _WORK] = Path("runs")
+    threads: Annotated[int, _THREADS] = 1
+    report: Annotated[bool, _REPORT] = True
+    engine: Annotated[str | None, _FOR] = None
+    jobs: JobsOption = None
+    ray: RayOption = None
+
+    def __post_init__(self) -> None:
+        words, keyword = self.words or (), self.keyword
+        if len(words) > 1:
+            folders = "".join(f" --positives {shlex.quote(word)}" for word in words[1:] if Path(word).is_dir())
+            said = " ".join(word for word in words if word == words[0] or not Path(word).is_dir())
+            raise typer.BadParameter(
+                f'a wake word of several words needs quotes; try: wakeword train "{said}"{folders}'
+            )
+        if Path(self.word).is_file():
+            raise typer.BadParameter(f"expected a wake word, got the file {self.word}; its folder goes to --positives")
+        first, *others = self.word.split(",") if " " not in self.word else [self.word]
+        if others:
+            also = " --also ".join([first, *others])
+            raise typer.BadParameter(f"expected one wake word, which others may join; try: wakeword train {also}")
+        if self.engine not in (None, "microwakeword"):
+            raise typer.BadParameter(
+                f"expected --for microwakeword, which has networks of its own, got {self.engine!r}"
+            )
+        if keyword and words and words[0] != keyword:
+            raise typer.BadParameter(
+                f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"
+            )
+
+    @property
+    def word(self) -> str:
+        """The wake word, given either way; empty if it is not given."""
+        return self.words[0] if self.words else self.keyword

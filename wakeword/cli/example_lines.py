@@ -1,0 +1,27 @@
+"""A line that runs for each command: the end of its help, and of the answer to a line that could not be read."""
+
+from typing import Final
+
+EXAMPLES: Final = {
+    "listen": "wakeword listen --keyword alexa",
+    "scan": "wakeword scan --keyword alexa talk.wav",
+    "models": "wakeword models install zorvella.onnx",
+    "info": "wakeword info alexa",
+    "check": 'wakeword check "hey zorvella"',
+    "train": 'wakeword train "hey zorvella"',
+    "record": 'wakeword record "hey zorvella" --out takes',
+    "review": "wakeword review saved",
+    "voices": "wakeword voices install kokoro",
+    "synth": 'wakeword synth "hey zorvella" --out clips',
+    "calibrate": "wakeword calibrate --model zorvella --positives takes --negatives no",
+    "evaluate": "wakeword evaluate --keyword alexa --positives takes --negatives no",
+    "compare": "wakeword compare alexa better.onnx --positives takes --negatives no",
+    "serve": "wakeword serve --keyword alexa --uri tcp://0.0.0.0:10400",
+    "improve": "wakeword improve my-marvin --dry-run",
+    "web": "wakeword web --port 9000",
+    "devices": "wakeword devices",
+    "doctor": "wakeword doctor --seconds 10",
+    "bench": "wakeword bench --keyword alexa",
+    "export": "wakeword export alexa --to openwakeword alexa-files",
+}
+"""Command -> the line."""
