@@ -6,9 +6,11 @@ The encoder of Whisper *tiny.en* is taught the dictionary's phonemes of transcri
     python -m scripts.make_recogniser --weights model.bin --speech FOLDER --speech FOLDER ... --noise FOLDER \
         --rooms FOLDER --out phonemes.onnx
 
-Folders of speech have ``transcripts.jsonl``; ``scripts.collect_speech`` writes it for other layouts. The recogniser that is
-installed says where each phoneme is until the new one can. The same folders and seed give the same file on the same kind of
-processor. A run that was stopped goes on where it was: its state is kept beside ``--out``. It needs ``pyroomacoustics``.
+Folders of speech have ``transcripts.jsonl``; ``scripts.collect_speech`` writes it for other layouts. Another recogniser, by
+default the installed one, says where each phoneme is until the new one can. The same folders and seed give the same file on
+the same kind of processor. A run that was stopped goes on where it was: its state is kept beside ``--out``. It needs
+``pyroomacoustics``.
+
 ``assets/LICENSES.md`` names what is to be made anew afterwards.
 """
 
@@ -38,7 +40,7 @@ from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.phoneme_verifier import BLANK, as_recogniser_hears
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword_tools.texts.recogniser import token_costs
+from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
 from wakeword_train.data.household import HouseholdSounds
 
 _SIMULATED, _MEASURED = 300, 3
@@ -77,6 +79,9 @@ def main(
     noise: Annotated[list[Path], typer.Option("--noise", help="Recordings of noise and music; repeatable.")],
     rooms: Annotated[list[Path], typer.Option("--rooms", help="Responses of measured rooms; repeatable.")],
     out: Annotated[Path, typer.Option("--out", help="The file to write (.onnx).")],
+    aligner: Annotated[
+        Path | None, typer.Option("--aligner", help="A folder with another recogniser and its table of confusions.")
+    ] = None,
     leave_out: Annotated[list[str] | None, typer.Option("--leave-out", help="A reader who is not taught.")] = None,
     steps: Annotated[int, typer.Option("--steps", min=100)] = 10_000,
     align_again: Annotated[int, typer.Option("--align-again", help="Step after which it aligns by itself.")] = 2_500,
@@ -85,7 +90,8 @@ def main(
     """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _make(weights, speech, noise, rooms, out, leave_out or [], (steps, align_again, seed))
+        encoders = aligner or assets_folder() / "encoders"
+        _make(weights, speech, noise, rooms, out, encoders, leave_out or [], (steps, align_again, seed))
     except WakewordError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from None
@@ -97,14 +103,14 @@ def _make(
     noise: Sequence[Path],
     rooms: Sequence[Path],
     out: Path,
+    encoders: Path,
     leave_out: Sequence[str],
     plan: tuple[int, int, int],
 ) -> None:
     steps, align_again, seed = plan
     torch.set_num_threads(1)
     encoder = read_encoder(weights)
-    installed = assets_folder() / "encoders" / PHONEMES_FILE
-    before = load_phonemes(installed, file_digest(installed))
+    before = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))
     names = before.tokens
     taught, others = read_taught(speech, leave_out)
     _log.info("%.2f h of speech, and %.2f h of people who are not taught", hours_of(taught), hours_of(others))
@@ -119,7 +125,7 @@ def _make(
         if step % 50 == 0:
             _log.info("step %d of %d: loss %.2f, %.0f s", step, steps, loss, time.monotonic() - began)
 
-    tokens, between = tokens_of(names, token_costs())
+    tokens, between = tokens_of(names, token_costs(encoders / CONFUSIONS_FILE))
     if teaching.step < align_again:
         first = aligned_speech(taught, before.log_probabilities, tokens, between, names)
         teaching.run(first, around, align_again, state, progress)

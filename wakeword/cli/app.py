@@ -70,6 +70,10 @@ COMMANDS = {
                 "wakeword.cli.review:review",
                 "Go through saved detections and near misses, and sort them into the folders yes and no.",
             ),
+            "renew": (
+                "wakeword_train.renew:renew",
+                "Give a model the phoneme recogniser of this version, without training.",
+            ),
             "improve": (
                 "wakeword_train.house.improve:improve",
                 "Learn from kept wakes and near misses, and install the new model only if it is surely better.",

@@ -17,6 +17,7 @@ EXAMPLES: Final = {
     "evaluate": "wakeword evaluate --keyword alexa --positives takes --negatives no",
     "compare": "wakeword compare alexa better.onnx --positives takes --negatives no",
     "serve": "wakeword serve --keyword alexa --uri tcp://0.0.0.0:10400",
+    "renew": "wakeword renew zorvella.onnx",
     "improve": "wakeword improve my-marvin --dry-run",
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",

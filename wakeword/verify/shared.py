@@ -44,8 +44,8 @@ def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:
     if found != digest:
         raise ModelError(
             f"{path}: expected the shared network of digest {digest[:16]}, with which the model was trained, got "
-            f"{found[:16]}; install the version of wakeword that the model is for, train it again, or run it without its "
-            "second stage (--no-verify)"
+            f"{found[:16]}; `wakeword renew MODEL` gives it that of this version, without training (it needs pip install "
+            "'.[train]'); or run it without its second stage (--no-verify)"
         )
     # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.
     return open_session(path, arena=False)

@@ -8,13 +8,13 @@ speech.
 import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import soxr
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
@@ -23,13 +23,12 @@ from wakeword.takes.word_region import locate_word
 from wakeword.verify.phoneme_verifier import KeywordPhonemes
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
-from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
+from wakeword_experiments.two_stages.anyword import people_of
 from wakeword_experiments.two_stages.conditions import Condition
 from wakeword_experiments.two_stages.measured_rooms import in_rooms, read_rooms
 from wakeword_experiments.two_stages.two_stages_measure import SNR, recording_of
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, recogniser_variants, token_costs
-from wakeword_train.recipe import default_recipe
 
 UNLIKELY = 0.004, 0.0005
 """Shares of looks at other speech that fit as well as a found recording, or better: the second is about half a mistake an
@@ -62,9 +61,12 @@ def measure_recognisers(
     command: str,
     report: Line,
 ) -> None:
-    """Write the figures and their page. ``folders``: each with a recogniser and its confusions, as ``encoders``."""
-    sounds = strangers_speech(replace(default_recipe(), keyword=words[0]), speech)
-    recordings = (sounds.recorded(row) for row in range(len(sounds)))
+    """Write the figures and their page.
+
+    ``folders``: each with a recogniser and its confusions, as ``encoders``; ``speech``: recordings of people whom none of
+    them was taught by, in which none of the words is common.
+    """
+    recordings = [read_audio(path) for folder in speech for path in audio_files(folder)]
     looks = [look for samples in recordings for look in _looks(samples)]
     said = {word: _said(word, audio, report) for word in words}
     found = {}
@@ -89,7 +91,7 @@ def measure_recognisers(
         "command": command,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "looks": len(looks),
-        "hours": sounds.hours,
+        "hours": sum(map(len, recordings)) / SAMPLE_RATE / 3600,
         "recordings": {word: len(own["clean"]) for word, own in said.items()},
         "digests": {folder.name: file_digest(folder / PHONEMES_FILE) for folder in folders},
         "found": found,

@@ -5,16 +5,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from scripts.renew_phonemes import MEASURED_WITH, renew
-from wakeword.base.errors import ConfigError
+from wakeword import Detector
+from wakeword.base.errors import ModelError, WakewordError
+from wakeword.cli.app import app
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
-from wakeword_tools.texts.recogniser import recogniser_variants
+from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variants
 from wakeword_train.model.two_stage import shipped_digests
+from wakeword_train.renew import MEASURED_WITH, renew_model
 
 OLD = "0" * 64
 
@@ -42,33 +45,62 @@ def test_only_the_phonemes_are_written_anew(tmp_path: Path) -> None:
     old = dataclasses.replace(card.verifier, phonemes_digest=OLD, phonemes=((("m",),),), phoneme_losses=(((0.0,),),))
     path = tmp_path / "marvin.onnx"
     path.write_bytes(embed_card(shipped, dataclasses.replace(card, verifier=old)))
-    assert renew(path)
+    assert renew_model(path)
     made = read_model(path)
     assert made.card.verifier == card.verifier
     assert made.card.operating_points == card.operating_points
-    assert made.card.training == {**card.training, MEASURED_WITH: OLD}
+    assert made.card.training == {MEASURED_WITH: OLD, **card.training}
     assert made.second_stage is not None
     renewed = path.read_bytes()
-    assert renew(path)
+    assert not renew_model(path)
     assert path.read_bytes() == renewed
 
 
 def test_a_model_without_phonemes_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "alexa.onnx"
     shutil.copy(shipped_models()["alexa"], path)
-    assert not renew(path)
+    assert not renew_model(path)
     assert path.read_bytes() == shipped_models()["alexa"].read_bytes()
 
 
-def test_a_word_of_another_language_is_refused(tmp_path: Path) -> None:
+def written_for_another(word: str, path: Path, **training: object) -> None:
+    """A model as it was trained with another recogniser."""
     shipped = read_model_bytes(shipped_models()["marvin"])
     card = parse_model(shipped).card
     assert card.verifier is not None
     old = dataclasses.replace(card.verifier, phonemes_digest=OLD)
-    path = tmp_path / "ich.onnx"
-    german = dataclasses.replace(card, verifier=old, training={**card.training, "language": "de"})
-    path.write_bytes(embed_card(shipped, german))
-    before = path.read_bytes()
-    with pytest.raises(ConfigError, match="expected an English word, got one of 'de'"):
-        renew(path)
-    assert path.read_bytes() == before
+    changed = dataclasses.replace(card, phrase=word, verifier=old, training={**card.training, **training})
+    path.write_bytes(embed_card(shipped, changed))
+
+
+def test_each_form_of_a_word_is_written_anew_in_its_language(tmp_path: Path, network: PhonemeNetwork) -> None:
+    plan = {"synthesis": {"also": ["computer"], "say": []}}
+    written_for_another("marvin", tmp_path / "two.onnx", config=plan)
+    assert renew_model(tmp_path / "two.onnx")
+    verifier = read_model(tmp_path / "two.onnx").card.verifier
+    assert verifier is not None
+    assert set(verifier.phonemes) == {
+        way.variant for word in ("marvin", "computer") for way in recogniser_variants(word, network.tokens)
+    }
+    written_for_another("ich", tmp_path / "ich.onnx", config={}, language="de")
+    assert renew_model(tmp_path / "ich.onnx")
+    verifier = read_model(tmp_path / "ich.onnx").card.verifier
+    assert verifier is not None
+    assert verifier.phonemes == (foreign_variants("ich", "de", network.tokens)[0].variant,)
+
+
+def test_a_word_that_cannot_be_said_leaves_its_file_as_it_is(tmp_path: Path) -> None:
+    written_for_another("北京", tmp_path / "word.onnx", config={})
+    before = (tmp_path / "word.onnx").read_bytes()
+    with pytest.raises(WakewordError, match="pronounce as English"):
+        renew_model(tmp_path / "word.onnx")
+    assert (tmp_path / "word.onnx").read_bytes() == before
+
+
+def test_a_model_of_another_recogniser_says_how_to_renew_it(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    written_for_another("marvin", path)
+    with pytest.raises(ModelError, match="`wakeword renew MODEL`"):
+        Detector(path)
+    assert CliRunner().invoke(app, ["renew", str(path)]).output == f"{path}: renewed\n"
+    Detector(path)

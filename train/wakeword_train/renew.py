@@ -1,0 +1,82 @@
+"""``wakeword renew``: a model that was trained with another phoneme recogniser gets the one of this version.
+
+Networks, weights and points stay; the word's phonemes are written anew, with the confusions of this recogniser.
+"""
+
+import dataclasses
+import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
+from wakeword.base.plugins import require_training_packages
+from wakeword.model.installed import assets_folder, model_file
+from wakeword.model.model import parse_model, read_model, read_model_bytes
+from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
+
+MEASURED_WITH = "measured_with_recogniser"
+"""Entry of a card's record of training: the digest of the recogniser with which its figures were measured."""
+
+
+def renew(models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Files, or names of models.")]) -> None:
+    """Give a model the phoneme recogniser of this version, without training.
+
+    Its figures were measured with the recogniser before: `wakeword calibrate` measures them again.
+    """
+    require_training_packages()
+    for one in models:
+        path = Path(model_file(one))
+        typer.echo(f"{path}: {'renewed' if renew_model(path) else 'is of this version, or has no phonemes'}")
+
+
+def renew_model(path: Path) -> bool:
+    """Write a file anew, under a temporary name that then takes its place; whether anything was to be done.
+
+    Raises ``ModelError`` if it is no model, and ``ConfigError`` if its word cannot be written in the recogniser's tokens.
+    """
+    from wakeword_tools.measure.cards import embed_card
+    from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
+
+    card = read_model(path).card
+    verifier = card.verifier
+    _, digest = shipped_digests()
+    if verifier is None or not verifier.phonemes or verifier.phonemes_digest == digest:
+        return False
+    model = read_model_bytes(path)
+    ways = _ways(card.phrase, card.language, card.training, digest)
+    if not ways:
+        raise ConfigError(f"{path}: expected sounds that the recogniser knows, got {card.phrase!r}; train it again")
+    renewed = dataclasses.replace(
+        verifier,
+        phonemes_digest=digest,
+        phonemes=tuple(way.variant for way in ways),
+        phoneme_losses=tuple(way.losses for way in ways),
+    )
+    data = with_verifier(
+        model,
+        head_of(model),
+        renewed,
+        operating_points=card.operating_points,
+        default_point=card.default_point,
+        head_training=card.training.get(HEAD_RECORD),
+    )
+    made = parse_model(data).card
+    record = {MEASURED_WITH: verifier.phonemes_digest, **made.training}
+    today = f"{datetime.date.today():%Y.%m.%d}"
+    with replacing(path) as temporary:
+        temporary.write_bytes(embed_card(data, dataclasses.replace(made, training=record, version=today)))
+    return True
+
+
+def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
+    """The ways to say the word, as its training had them."""
+    from wakeword_train.config import SynthesisConfig
+    from wakeword_train.spoken_texts import SpokenKeyword
+
+    plan = training.get("config", {}).get("synthesis", {})
+    said = SynthesisConfig(also=tuple(plan.get("also", ())), say=tuple(plan.get("say", ())))
+    recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
+    return SpokenKeyword(phrase, said, 0, language).variants(recogniser.tokens)
