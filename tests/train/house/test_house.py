@@ -260,6 +260,52 @@ def test_killed_at_any_moment_the_old_model_serves_on(
     assert read_model(path).second_stage is not None
 
 
+def test_a_version_that_never_was_in_its_place_was_not_undone(
+    tmp_path: Path, first: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk was full, or the process killed, after the history was written: the next night installs it."""
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(DATA)
+    new = model_with(DATA, first, judgement())
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Versions, "_put", full)
+        with pytest.raises(OSError, match="No space left"):
+            Versions(path).replace(new, judgement().figures())
+    assert (path.read_bytes(), Versions(path).undone()) == (DATA, [])
+    Versions(path).replace(new, judgement().figures())
+    Versions(path).undo()
+    assert [one.figures for one in Versions(path).undone()] == [judgement().figures()]
+
+
+def test_a_version_that_comes_back_makes_no_circle(tmp_path: Path, first: Judge) -> None:
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(DATA)
+    path.chmod(0o600)
+    one, other = (model_with(DATA, first, judgement(taught=number)) for number in (1, 2))
+    for data in (one, other, one):
+        Versions(path).replace(data, {})
+    assert Versions(path).first() == DATA
+    assert len(Versions(path).history()) == 2
+    assert path.stat().st_mode & 0o777 == 0o600
+    Versions(path).undo()
+    assert path.read_bytes() == DATA
+
+
+@pytest.mark.parametrize(
+    "bad", ["[" * 60_000, f'[{{"sha256": "a", "parent": null, "installed": "", "figures": {{"a": 1{"0" * 400}}}}}]']
+)
+def test_a_damaged_history_is_none(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(DATA)
+    Versions(path).folder.mkdir()
+    (Versions(path).folder / "history.json").write_text(bad)
+    assert [one.parent for one in Versions(path).history()] == [None]
+
+
 def test_a_model_that_was_replaced_meanwhile_stays(tmp_path: Path, first: Judge) -> None:
     path = tmp_path / "mine.onnx"
     path.write_bytes(DATA)
