@@ -1,7 +1,6 @@
 """Kept events with what is known of them: a person's word, or the outcome that a rule told."""
 
 import hashlib
-import json
 import math
 import os
 from collections.abc import Iterator
@@ -14,17 +13,16 @@ import numpy as np
 from wakeword.audio.detection import KEPT_AFTER, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
-from wakeword.base.files import read_limited, remove_abandoned
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned
 from wakeword.model.candidate_looks import Looks, looks_of_kept
 from wakeword.model.model import Model
 from wakeword.saving.hours import HOURS_FILE
 from wakeword.saving.keeper import first_stage_mark
-from wakeword.saving.saved_pairs import is_of_saved_pair, is_saved_pair
+from wakeword.saving.saved_pairs import MAX_JSON, is_of_saved_pair, is_saved_pair
 from wakeword.saving.sorting import Answer
 
 _LACKING = 0.2
 """Seconds that may lack at the end."""
-_MAX_JSON = 65_536
 _BLOCK_MINUTES = 10
 """Minutes: all events of so many are on one side, so that a jingle that comes back does not judge itself."""
 
@@ -114,7 +112,7 @@ def read_event(data: Path, folder: Path) -> KeptEvent | None:
     answer = None if data.parent == folder else data.parent.name == Answer.YES
     told = {WakeOutcome.TRUE.value: True, WakeOutcome.FALSE.value: False}
     try:
-        content = json.loads(read_limited(data, _MAX_JSON))
+        content = read_json(data, MAX_JSON)
         outcome = str(content.get("outcome", ""))
         threshold = None if content.get("threshold") is None else float(content["threshold"])
         found = KeptEvent(
@@ -131,7 +129,7 @@ def read_event(data: Path, folder: Path) -> KeptEvent | None:
             float(content.get("after", 0)),
         )
         return found if all(map(math.isfinite, (found.score, threshold or 0, found.after))) else None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, *DAMAGED):
         return None
 
 

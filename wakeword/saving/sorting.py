@@ -15,10 +15,8 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import read_limited, replacing, resolved
-from wakeword.saving.saved_pairs import is_saved_pair
-
-_MAX_JSON = 65_536
+from wakeword.base.files import DAMAGED, read_json, replacing, resolved
+from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
 
 
 class Answer(StrEnum):
@@ -52,7 +50,7 @@ class SavedPair:
         """The time in the zone of this machine; ``None`` if it is not one."""
         try:
             return datetime.fromisoformat(self.time).astimezone()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
 
 
@@ -83,7 +81,7 @@ def read_pair(data: Path) -> SavedPair | None:
             str(content["time"]),
             content.get("near_miss") is True,
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, *DAMAGED):
         return None
 
 
@@ -133,7 +131,7 @@ def _remove(pairs: Iterable[Path]) -> None:
 
 
 def _content(data: Path) -> dict[str, Any]:
-    content = json.loads(read_limited(data, _MAX_JSON))
+    content = read_json(data, MAX_JSON)
     if not isinstance(content, dict):
         raise ValueError("expected an object")
     return content
