@@ -5,6 +5,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,14 +40,15 @@ class HeardTime(NamedTuple):
         return HeardTime(self.seconds + other.seconds, self.wakes + other.wakes, since)
 
 
-_Days = dict[str, dict[Listened, HeardTime]]
+_Rows = dict[tuple[str, Listened], HeardTime]
+"""By the day and what was listened for."""
 
 
 class HeardHours:
     """Hours by day, word and threshold, in a file of ``folder``. Safe to use from any thread, and by several processes.
 
     Written at most once a minute by a thread of its own, so a process that is killed loses a minute. At most 30 days with
-    something heard are kept, the newest; hours of a clock that was ahead count for today, and those of one that is not set
+    something heard are kept, the newest. What a clock that was ahead has counted is of today; one that is not set counts
     for the newest day of the file.
     """
 
@@ -72,11 +74,10 @@ class HeardHours:
         with self._writing:
             written = _read(self._path, lambda line: None)
             with self._adding:  # which never waits for the disk
-                days = _with(written, self._pending)
+                rows = _with(written, self._pending)
         found: dict[Listened, HeardTime] = {}
-        for day, rows in days.items():
-            for listened, heard in rows.items():
-                found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=day))
+        for (day, listened), heard in rows.items():
+            found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=day))
         return found
 
     def close(self, seconds_left: float | None = None) -> None:
@@ -99,10 +100,11 @@ class HeardHours:
                 return
             try:
                 with turn_in(self._path.parent):
-                    days = _with(_read(self._path, self._complain), pending)
-                    rows = {day: [[*key, *heard[:2]] for key, heard in rows.items()] for day, rows in days.items()}
+                    days: dict[str, list[object]] = {}
+                    for (day, key), heard in _with(_read(self._path, self._complain), pending).items():
+                        days.setdefault(day, []).append([*key, *heard[:2]])
                     with replacing(self._path, private=True) as unfinished:
-                        unfinished.write_text(json.dumps({"days": rows}) + "\n", encoding="utf-8")
+                        unfinished.write_text(json.dumps({"days": days}) + "\n", encoding="utf-8")
                 self._is_failing = False
             except OSError as error:
                 with self._adding:
@@ -113,31 +115,26 @@ class HeardHours:
                 self._is_failing = True
 
 
-def _with(days: _Days, pending: Mapping[Listened, HeardTime]) -> _Days:
+def _with(rows: _Rows, pending: Mapping[Listened, HeardTime]) -> _Rows:
     """The newest days, with what is pending on today, and with what a clock that was ahead has put on later days."""
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     if today < _CLOCKS_BEGIN:  # a clock that is not set
-        today = max(today, *days, "")
-    ahead = [days[day] for day in days if day > today]
-    found = {day: dict(rows) for day, rows in days.items() if day <= today}
-    for some in (*ahead, pending):
-        rows = found.setdefault(today, {})
-        for key, heard in some.items():
-            rows[key] = rows.get(key, HeardTime()).plus(heard)
-    kept: _Days = {}
-    room = _MOST_ROWS
-    for day in sorted(found, reverse=True)[:_MOST_DAYS]:
-        kept[day] = dict(list(found[day].items())[:room])
-        room -= len(kept[day])
-    return {day: rows for day, rows in sorted(kept.items()) if rows}
+        today = max([today, *(day for day, _ in rows)])
+    found: _Rows = {}
+    for (day, listened), heard in chain(rows.items(), (((today, key), heard) for key, heard in pending.items())):
+        key = min(day, today), listened
+        found[key] = found.get(key, HeardTime()).plus(heard)
+    days = sorted({day for day, _ in found}, reverse=True)[:_MOST_DAYS]
+    newest = sorted((key for key in found if key[0] in days), key=lambda key: key[0], reverse=True)[:_MOST_ROWS]
+    return {key: found[key] for key in reversed(newest)}
 
 
-def _read(path: Path, complain: Callable[[str], None]) -> _Days:
-    """The days of a file, without what is damaged, which is a line. ``OSError`` as the disk does."""
-    days: _Days = {}
+def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
+    """The rows of a file, without what is damaged, which is a line. ``OSError`` as the disk does."""
+    rows: _Rows = {}
     bad = 0
     try:
-        listed = [(day, row) for day, rows in read_json(path, _MOST_BYTES)["days"].items() for row in rows]
+        listed = [(day, row) for day, some in read_json(path, _MOST_BYTES)["days"].items() for row in some]
     except FileNotFoundError:
         return {}
     except DAMAGED:
@@ -148,9 +145,9 @@ def _read(path: Path, complain: Callable[[str], None]) -> _Days:
             heard = HeardTime(float(seconds), int(wakes))
             if not (0 <= heard.seconds < math.inf and 0 <= heard.wakes < _MOST_WAKES):
                 raise ValueError(row)
-            days.setdefault(f"{datetime.fromisoformat(day):%Y-%m-%d}", {})[str(word), float(threshold)] = heard
+            rows[f"{datetime.fromisoformat(day):%Y-%m-%d}", (str(word), float(threshold))] = heard
         except DAMAGED:
             bad += 1
     if bad:
         complain(f"keep: {path}: {bad} damaged row(s) left out; the other hours count")
-    return days
+    return rows

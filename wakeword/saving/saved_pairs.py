@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import NamedTuple
@@ -61,10 +61,9 @@ class SavedPairs:
 
     The JSON file of a pair appears last and is deleted first: if it exists, so does the audio. Before the pairs would
     take more than ``limit`` bytes, be more than ``most`` or be older than ``days``, the oldest are deleted; with ``most``,
-    those of the client that has most. Only files with
-    names of this form count and are deleted; all others are left alone. Files, and a folder that is made for them, are
-    private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is set back: no new pair
-    counts as the oldest. With ``features`` a file of these takes the place of the audio.
+    the oldest of the client that has most. Only files with names of this form count. They, and a folder that is made for
+    them, are private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is set back: no new
+    pair counts as the oldest. With ``features`` a file of these takes the place of the audio.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
@@ -85,7 +84,6 @@ class SavedPairs:
         self._limit, self._most, self._days = limit, most, days
         self._features = features
         self._number = 0
-        self._clients: dict[str, str] = {}
         self._kept = self._listed()
 
     def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
@@ -169,20 +167,15 @@ class SavedPairs:
         """
         if self._days is None or moment < _CLOCKS_BEGIN:
             return []
-        now, oldest = moment.timestamp(), moment - timedelta(self._days)
-        old = []
+        now, old = moment.timestamp(), []
         for stem, kept in self._kept.items():
-            told = age_of(stem)[0]
-            if _name_time(_CLOCKS_BEGIN) <= told <= _name_time(moment):
-                is_old = told < _name_time(oldest)
-            else:
-                is_old = kept.written < oldest.timestamp()
-                if not _CLOCKS_BEGIN.timestamp() <= kept.written <= now:  # its age is not known, and counts from here
-                    is_old = False
-                    for path in self._files_of(stem):
-                        with suppress(FileNotFoundError):
-                            os.utime(path, (now, now))
-            if is_old:
+            written = datetime.fromtimestamp(min(max(kept.written, 0), now + 1), UTC)
+            times = age_of(stem)[0], _name_time(written)
+            begun = next((one for one in times if _name_time(_CLOCKS_BEGIN) <= one <= _name_time(moment)), None)
+            if begun is None:  # its age is not known, and counts from here
+                for path in filter(Path.exists, self._files_of(stem)):
+                    os.utime(path, (now, now))
+            elif begun < _name_time(moment - timedelta(self._days)):
                 old.append(stem)
         mark = self.folder / _MARK
         since = mark.stat().st_mtime if mark.exists() else math.inf
@@ -202,62 +195,49 @@ class SavedPairs:
         self._kept.pop(stem, None)
 
     def _make_room(self, moment: datetime, *, new: int = 0, size: int = 0, client: str = "") -> None:
-        """Delete what is too old, and as many as there are too many or too large beside so many new ones of a client."""
+        """Delete what is too old, and what is too much together with so many new ones of a client."""
         for stem in self._too_old(moment):
             self._delete(stem)
         used = sum(one.size for one in self._kept.values())
-        wanted = math.inf
+        too_large = 0.0
         if used + size > self._limit:
-            # Other processes may have deleted or added some.
-            self._kept = self._listed()
+            if size > self._limit:
+                raise OSError(f"a detection needs {size / 1e6:.1f} MB, more than --save-limit")
+            self._kept = self._listed()  # other processes may have deleted or added some
             used = sum(one.size for one in self._kept.values())
-            wanted = min(self._limit - size, (1 - _FREED) * self._limit)
-        if wanted < 0:
-            raise OSError(f"a detection needs {size / 1e6:.1f} MB, more than --save-limit")
-        over = 0 if self._most is None else len(self._kept) + new - self._most
-        for stem in self._going(client) if over > 0 or used + size > self._limit else ():
-            if over <= 0 and used <= wanted:
+            too_large = used - min(self._limit - size, (1 - _FREED) * self._limit)
+        too_many = 0 if self._most is None else len(self._kept) + new - self._most
+        for stem in self._going(client) if max(too_large, too_many) > 0 else ():
+            if max(too_large, too_many) <= 0:
                 break
-            over, used = over - 1, used - self._kept[stem].size
+            too_large, too_many = too_large - self._kept[stem].size, too_many - 1
             self._delete(stem)
 
     def _going(self, client: str) -> Iterator[str]:
         """The pairs as they go: the oldest one of the client that has most, counting a new one of ``client``."""
         shares: dict[str, deque[str]] = {client: deque()}
-        clients, self._clients = self._clients, {}
         for stem in sorted(self._kept, key=age_of):
-            share = clients[stem] if stem in clients else self._client_of(stem)
-            self._clients[stem] = share
+            # In a folder of any number of pairs there are no shares.
+            share = "" if self._most is None else _share_in(self.folder / f"{stem}.json")
             shares.setdefault(share, deque()).append(stem)
         while any(shares.values()):
             yield shares[max(shares, key=lambda one: (len(shares[one]), one == client))].popleft()
 
-    def _client_of(self, stem: str) -> str:
-        """Whose share a pair is part of; in a folder of any number of pairs there are no shares."""
-        if self._most is not None:
-            with suppress(OSError, *DAMAGED):
-                return share_of(read_json(self.folder / f"{stem}.json", MAX_JSON))
-        return ""
-
     def _listed(self) -> "dict[str, _Kept]":
         """Each pair in the folder, by its files' common stem."""
         found: dict[str, _Kept] = {}
-        for name, status in self._files():
-            if (saved := _SAVED.fullmatch(name)) is not None:
-                before = found.get(saved["stem"], _Kept(0, 0.0))
-                found[saved["stem"]] = _Kept(before.size + status.st_size, max(before.written, status.st_mtime))
-            elif _TEMPORARY.fullmatch(name) and status.st_mtime < time.time() - _SECONDS_TO_WRITE:
-                (self.folder / name).unlink(missing_ok=True)
-        return found
-
-    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                try:
-                    if entry.is_file(follow_symlinks=False):
-                        yield entry.name, entry.stat(follow_symlinks=False)
-                except FileNotFoundError:  # another process has deleted it
-                    continue
+                with suppress(FileNotFoundError):  # another process has deleted it
+                    if not entry.is_file(follow_symlinks=False):
+                        continue
+                    status = entry.stat(follow_symlinks=False)
+                    if (saved := _SAVED.fullmatch(entry.name)) is not None:
+                        before = found.get(saved["stem"], _Kept(0, 0.0))
+                        found[saved["stem"]] = _Kept(before.size + status.st_size, max(before.written, status.st_mtime))
+                    elif _TEMPORARY.fullmatch(entry.name) and status.st_mtime < time.time() - _SECONDS_TO_WRITE:
+                        Path(entry).unlink()
+        return found
 
 
 def _name_time(moment: datetime) -> str:
@@ -272,15 +252,26 @@ def share_of(content: Mapping[str, object]) -> str:
     return client
 
 
+@lru_cache(4_096)
+def _share_in(data: Path) -> str:
+    with suppress(OSError, *DAMAGED):
+        return share_of(read_json(data, MAX_JSON))
+    return ""
+
+
 def age_of(stem: str) -> tuple[str, int]:
     """Sort key of the names of pairs, without the ending: by time, and by number at the same time."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])
 
 
-def is_of_saved_pair(name: str) -> bool:
-    """Whether a file has a name that ``SavedPairs`` gives to any of its files, unfinished ones too."""
-    return name == _MARK or _SAVED.fullmatch(name) is not None or _TEMPORARY.fullmatch(name) is not None
+def delete_saved(folder: Path) -> list[str]:
+    """Delete all files of ``SavedPairs`` in a folder, unfinished ones too; their names. ``OSError`` as the disk does."""
+    found = list(folder.iterdir()) if folder.is_dir() else []
+    ours = [path for path in found if _SAVED.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)]
+    for path in (*ours, folder / _MARK):
+        path.unlink(missing_ok=True)
+    return [path.name for path in ours]
 
 
 def is_saved_pair(name: str) -> bool:

@@ -1,7 +1,6 @@
 """A new version of a model from kept events: taught by one side of them, judged by the other, and kept if it is better."""
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,11 +25,11 @@ _MOST_LOST = 100
 _PERSON, _RULE, _VOICE = 1.0, 0.5, 0.25
 """What a lesson counts: an event that a person labelled, a rule, or a voice."""
 _ENOUGH_TRUE = 299
-"""True wakes that were not taught, of which none may be lost, before a version may learn from what only rules call false.
+"""True wakes that were not taught, and that all stay, before a version may learn from what only rules call false.
 
 The fewest from which an exact test can tell, with ``CERTAINTY``, that less than one in ``_MOST_LOST`` is lost:
-0.99^299 < 0.05 < 0.99^298. Without these, 102 wakes of a person whom a rule had not understood, beside 40 of a name that
-people had labelled, took a third of that person's words and half of another's, and no voice and no label told.
+0.99^299 < 0.05 < 0.99^298. Without these, 102 wakes of a person that a rule had called false, and 40 of a name that people
+had, took a third of the person's words and half of another's: neither a voice nor a label told.
 """
 _LIKE_THE_WORD = 0.1
 """A rule may call an event false if it scores below this share of the voices, and below this share of the true wakes."""
@@ -119,7 +118,7 @@ class House:
     def usable(self) -> list[HouseEvent]:
         """The events without those that only a rule calls false, where too few true wakes tell what they would cost.
 
-        With enough of these, without those that sound like the word to the first model.
+        Where enough tell, only those are left out that sound like the word to the first model.
         """
         true = [one.looks for one in self.events if one.is_word and one.judges]
         if self._changes(self.now, true)[0] < _ENOUGH_TRUE:
@@ -127,9 +126,7 @@ class House:
         # Of the voices only those that fire: amid talk many do not, and every wake would score above these.
         voices = [score for one in self.voices if (score := self.first.best(one)) >= self.threshold]
         own = [self.first.best(one.looks) for one in self.events if one.is_word]
-        level = min(
-            float(np.quantile(some, _LIKE_THE_WORD, method="lower")) if some else math.inf for some in (voices, own)
-        )
+        level = min(float(np.quantile(some, _LIKE_THE_WORD, method="lower")) for some in (voices, own) if some)
         return [
             one
             for one in self.events
@@ -161,21 +158,17 @@ class House:
     def judged(self, new: Judge) -> Judgement:
         """What both versions say."""
         events = self.usable()
-        others = [one.looks for one in events if one.judges and not one.is_word]
-        takes = [one.looks for one in events if one.is_word]
-        voices = [one for one, judges in zip(self.voices, self.voice_judges, strict=True) if judges]
-        others_changed, background = self._changes(new, others), self._changes(new, self.background)
+        before, fixed, begun = self._changes(new, [one.looks for one in events if one.judges and not one.is_word])
+        takes, takes_lost, _ = self._changes(new, [one.looks for one in events if one.is_word])
+        judges = [one for one, judges in zip(self.voices, self.voice_judges, strict=True) if judges]
+        voices, voices_lost, _ = self._changes(new, judges)
+        _, less, more = self._changes(new, self.background)
+        used, by_rule = (sum(not one.is_word and not one.by_person for one in some) for some in (events, self.events))
         return Judgement(
-            false_before=others_changed[0],
-            false_fixed=others_changed[1],
-            false_new=others_changed[2] + max(0, background[2] - background[1]),
-            takes=self._changes(new, takes)[0],
-            takes_lost=self._changes(new, takes)[1],
-            voices=self._changes(new, voices)[0],
-            voices_lost=self._changes(new, voices)[1],
+            *(before, fixed, begun + max(0, more - less), takes, takes_lost, voices, voices_lost),
             taught=sum(not one.judges for one in events),
-            rules_used=(used := sum(not one.is_word and not one.by_person for one in events)),
-            rules_left_out=sum(not one.is_word and not one.by_person for one in self.events) - used,
+            rules_used=used,
+            rules_left_out=by_rule - used,
         )
 
     def _changes(self, new: Judge, some: Sequence[Looks]) -> tuple[int, int, int]:
