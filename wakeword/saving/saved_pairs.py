@@ -62,8 +62,8 @@ class SavedPairs:
     The JSON file of a pair appears last and is deleted first: if it exists, so does the audio. Before the pairs would
     take more than ``limit`` bytes, be more than ``most`` or be older than ``days``, the oldest are deleted; with ``most``,
     the oldest of the client that has most. Only files with names of this form count. They, and a folder that is made for
-    them, are private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is set back: no new
-    pair counts as the oldest. With ``features`` a file of these takes the place of the audio.
+    them, are private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is set back:
+    no new pair counts as the oldest. With ``features`` a file of these takes the place of the audio.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
