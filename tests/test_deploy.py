@@ -350,8 +350,8 @@ def test_the_add_on_becomes_the_server_without_the_rights_of_root(
     assert (tmp_path / "models").is_dir()
     assert steps[:-1] == [("chown", tmp_path / "heard"), "setgroups", "setgid", "setuid", "fork"]
     path, arguments = steps[-1]
-    assert (path, arguments[:4]) == (sys.executable, [sys.executable, "-m", "wakeword", "serve"])
-    assert options_of(arguments[4:])["keyword"] == CONFIG["options"]["keywords"]
+    assert (path, arguments[:5]) == (sys.executable, [sys.executable, "-P", "-m", "wakeword", "serve"])
+    assert options_of(arguments[5:])["keyword"] == CONFIG["options"]["keywords"]
     assert "SUPERVISOR_TOKEN" not in os.environ
 
 

@@ -254,6 +254,30 @@ def test_functions_take_at_most_eight_parameters() -> None:
     assert wide == WIDE
 
 
+# --- processes
+
+STARTED = [*(module for package in INSTALLED for module in modules(package)), *modules_below(ROOT / "deploy")]
+
+
+@pytest.mark.parametrize("module", STARTED, ids=str)
+def test_no_python_of_ours_looks_for_modules_in_the_current_folder(module: Module) -> None:
+    """Each command that begins with this Python goes on with ``-P`` or ``-I``, and ``multiprocessing`` gets the same."""
+    of_python, safe = 0, 0
+    for node in ast.walk(module.tree):
+        of_python += isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.executable"
+        if isinstance(node, ast.List | ast.Tuple) and node.elts:
+            first, *rest = map(ast.unparse, node.elts)
+            assert not re.fullmatch(r"'[^']*python[\d.]*(\.exe)?'", first), f"{module}, line {node.lineno}"
+            safe += first == "sys.executable" and rest[:1] in (["'-P'"], ["'-I'"])
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("os.exec"):
+            safe += ast.unparse(node.args[0]) == "sys.executable"  # the program; its arguments are a list
+    assert of_python == safe, f"{module}: expected -P or -I after each sys.executable"
+    starts = {"Process", "Pool", "ProcessPoolExecutor", "Manager"}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in starts:
+            assert str(module) == "wakeword/batch/jobs/crew.py", f"{module}: use ``Crew``, which starts them safely"
+
+
 # --- packages
 
 

@@ -13,7 +13,7 @@ from wakeword import Detector, FileSource, Model, load_model, shipped_models
 from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import MAX_FILE_BYTES
-from wakeword_tools.measure.scores import clip_score, count_events, stream_scores
+from wakeword_tools.measure.scores import clip_score, events_at, stream_scores
 
 AUDIO = assets_folder() / "audio"
 
@@ -85,7 +85,7 @@ def test_silence_and_noise_never_fire(marvin: Model) -> None:
     rng = np.random.default_rng(0)
     for noise in (0.0, 1e-4, 1e-2, 0.3):
         samples = (noise * rng.standard_normal(16_000 * 20)).astype(np.float32)
-        assert count_events(stream_scores(marvin, samples), marvin.card.point().threshold) == 0
+        assert events_at([stream_scores(marvin, samples)], marvin.card.point().threshold) == 0
 
 
 @real_audio
@@ -105,4 +105,4 @@ def test_long_speech_fires_no_more_often_than_the_card_says(marvin: Model, data:
     # Speakers of the test split. The card's upper bound is 10.8 false accepts per hour: 3.1 in these 17 minutes.
     paths = [data / "long_speech" / name for name in ("3664-178355.opus", "4680-16042.opus")]
     threshold = marvin.card.point().threshold
-    assert sum(count_events(stream_scores(marvin, read_audio(path)), threshold) for path in paths) < 4
+    assert sum(events_at([stream_scores(marvin, read_audio(path))], threshold) for path in paths) < 4

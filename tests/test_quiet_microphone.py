@@ -13,7 +13,7 @@ from wakeword.audio.level import gain_of
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword_tools.measure.scores import RecordingScorer, clip_score, count_events, stream_scores
+from wakeword_tools.measure.scores import RecordingScorer, clip_score, events_at, stream_scores
 
 AUDIO = assets_folder() / "audio"
 LEVELS = (0, -20, -40)
@@ -73,7 +73,7 @@ def test_silence_and_the_noise_of_a_microphone_never_fire(keyword: str) -> None:
     model = load_model(keyword)
     silence = np.zeros(10 * 16_000, np.float32)
     for samples in (silence, recorded(silence, 0, np.random.default_rng(0))):
-        assert count_events(stream_scores(model, samples), model.card.point().threshold) == 0
+        assert events_at([stream_scores(model, samples)], model.card.point().threshold) == 0
 
 
 def test_a_recording_is_scored_as_the_stream_is() -> None:

@@ -88,7 +88,7 @@ def main() -> None:
         except OSError as error:
             print(f"Home Assistant was not told of this server, add it by hand: {error}", file=sys.stderr, flush=True)
         os._exit(0)
-    os.execv(sys.executable, [sys.executable, "-m", "wakeword", "serve", *command(options, FOLDER)])
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "wakeword", "serve", *command(options, FOLDER)])
 
 
 if __name__ == "__main__":

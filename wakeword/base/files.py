@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from wakeword.base.errors import ConfigError
 
@@ -48,6 +49,15 @@ def read_limited(path: Path | str, most: int) -> bytes:
     return data
 
 
+DAMAGED = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
+"""What Python raises for JSON of another form than expected: also for 60,000 brackets, and for a number of 400 digits."""
+
+
+def read_json(path: Path, most: int) -> Any:
+    """The contents of a JSON file of at most ``most`` bytes. Raises ``OSError``, or one of ``DAMAGED``."""
+    return json.loads(read_limited(path, most))
+
+
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file, in hex."""
     with path.open("rb") as file:
@@ -70,9 +80,9 @@ def resolved(path: Path | str) -> Path:
 def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
-    A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
-    ``private``: only its owner may read it, and the group of a folder that its bit setgid shares; a folder
-    that is missing is made for its owner alone.
+    Permissions stay, and so does a symbolic link: the file behind it is replaced. A device such as ``/dev/null`` is
+    written to directly. ``private``: only its owner may read it, and the group of a folder that its bit setgid shares; a
+    folder that is missing is made for its owner alone.
     Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
     """
     target = resolved(path)
@@ -88,7 +98,8 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
             with _in_use(handle):
                 yield temporary
                 # mkstemp makes files that only their owner may read.
-                temporary.chmod(_private_mode(target.parent) if private else 0o666 & ~_UMASK)
+                old = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_UMASK
+                temporary.chmod(_private_mode(target.parent) if private else old)
                 temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

@@ -6,7 +6,6 @@ file. Next to it a JSON file says where it came from.
 """
 
 import hashlib
-import json
 import shutil
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.fetching import fetched
-from wakeword.base.files import replacing, resolved, write_json
+from wakeword.base.files import DAMAGED, read_json, replacing, resolved, write_json
 from wakeword.base.text import printable, shortened
 from wakeword.model.installed import model_name, named, nearest_name, shipped_models, user_folder, user_models
 from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes
@@ -93,10 +92,9 @@ def remove_model(name: str) -> Path:
 def origin_of(path: Path, data: bytes) -> Origin | None:
     """Where the model of the user's folder with these bytes came from; ``None`` if it was not installed, or has changed."""
     try:
-        with _origin_file(path).open("rb") as file:
-            content = json.loads(file.read(_MAX_ORIGIN_BYTES))
+        content = read_json(_origin_file(path), _MAX_ORIGIN_BYTES)
         origin = Origin(*(content[key] for key in ("source", "sha256", "installed")))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, *DAMAGED):
         return None
     texts = all(isinstance(one, str) for one in (origin.source, origin.sha256, origin.installed))
     return origin if texts and origin.sha256 == hashlib.sha256(data).hexdigest() else None

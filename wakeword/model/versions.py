@@ -5,16 +5,15 @@ version in force is the one in the model file and is not written down: whatever 
 """
 
 import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.exclusive import alone_with
-from wakeword.base.files import read_limited, replacing, write_json
+from wakeword.base.files import DAMAGED, read_json, read_limited, replacing, write_json
 from wakeword.model.model import MAX_FILE_BYTES, parse_model, read_model_bytes
 
 _MOST_HISTORY = 2**20
@@ -29,7 +28,7 @@ class Version:
     parent: str | None
     """The version that it replaced; ``None`` for the first one."""
     installed: str
-    """UTC, in ISO 8601."""
+    """UTC, in ISO 8601; empty until it is in its place."""
     figures: Mapping[str, float] = field(default_factory=dict)
     """What was measured when it was put into place."""
 
@@ -53,9 +52,9 @@ class Versions:
         return found
 
     def undone(self) -> list[Version]:
-        """The versions that were put into place and that the one in force does not follow."""
+        """The versions that were put into place and that the one in force does not follow; not those that never were."""
         followed = {one.sha256 for one in self.history()}
-        return [one for one in self._known() if one.sha256 not in followed]
+        return [one for one in self._known() if one.installed and one.sha256 not in followed]
 
     def first(self) -> bytes:
         """The bytes of the first version. ``ModelError`` if its copy is gone or damaged."""
@@ -69,17 +68,21 @@ class Versions:
         """
         parse_model(data)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        new = Version(hashlib.sha256(data).hexdigest(), self.current, now, dict(figures))
+        sha256 = hashlib.sha256(data).hexdigest()
+        # A version that comes back follows what it followed, as if those after it were undone: no circle.
+        parent = {one.sha256: one.parent for one in self.history()}.get(sha256, self.current)
+        new = Version(sha256, parent, now, dict(figures))
         self.folder.mkdir(0o700, exist_ok=True)
         with alone_with(self.folder / "lock", output=self.path):
             known = {one.sha256: one for one in self._known()}
             known.setdefault(self.current, Version(self.current, None, now))
-            known[new.sha256] = new
             for content in (self._data, data):
                 with replacing(self._copy(hashlib.sha256(content).hexdigest())) as temporary:
                     temporary.write_bytes(content)
-            write_json(self.folder / "history.json", [asdict(one) for one in known.values()])
+            # First as one on its way: if the file is not changed, it was never there to be undone.
+            self._write([*known.values(), replace(new, installed="")])
             self._put(data)
+            self._write([*known.values(), new])
         return new
 
     def undo(self) -> Version:
@@ -91,6 +94,11 @@ class Versions:
         with alone_with(self.folder / "lock", output=self.path):
             self._put(data)
         return before[0]
+
+    def _write(self, known: Sequence[Version]) -> None:
+        """Write the history, the last of each version."""
+        last = {one.sha256: asdict(one) for one in known}
+        write_json(self.folder / "history.json", list(last.values()))
 
     def _put(self, data: bytes) -> None:
         if hashlib.sha256(read_model_bytes(self.path)).hexdigest() != self.current:
@@ -116,8 +124,8 @@ class Versions:
 
     def _known(self) -> list[Version]:
         """All versions that were ever put into place; none if the history is missing or damaged."""
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            content = json.loads(read_limited(self.folder / "history.json", _MOST_HISTORY))
+        with suppress(OSError, *DAMAGED):
+            content = read_json(self.folder / "history.json", _MOST_HISTORY)
             return [
                 Version(
                     str(one["sha256"]),

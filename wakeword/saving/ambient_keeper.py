@@ -19,7 +19,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.types import Samples
 from wakeword.model.installed import user_folder
 from wakeword.saving.ambient_segment import Segment, arrays_of, first_stage_id
-from wakeword.saving.saved_pairs import SavedPairs, is_of_saved_pair
+from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.verify.verifier import Look
@@ -236,11 +236,3 @@ class AmbientStream:
 def _write_segments(segments: list[Segment], path: Path) -> None:
     with path.open("wb") as file:
         np.savez_compressed(file, **arrays_of(segments))  # type: ignore[arg-type]
-
-
-def forget_ambient(folder: Path) -> int:
-    """Delete all ambient hours of a folder, and unfinished files; return how many files. ``OSError`` as the disk does."""
-    found = [path for path in sorted(folder.iterdir()) if is_of_saved_pair(path.name)] if folder.is_dir() else []
-    for path in found:
-        path.unlink(missing_ok=True)
-    return len(found)

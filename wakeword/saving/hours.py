@@ -5,11 +5,12 @@ import math
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import read_limited, remove_abandoned, replacing
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing
 
 HOURS_FILE = "hours.json"
 _SECONDS_BETWEEN = 60.0
@@ -17,6 +18,9 @@ _MOST_DAYS = 30
 _MOST_ROWS = 5_000
 """A row is a word at a threshold on one day."""
 _MOST_BYTES = 4_000_000
+_MOST_WAKES = 10**9
+_CLOCKS_BEGIN = "2020"
+"""Nothing was heard before: a clock that says so is not set."""
 
 Listened = tuple[str, float]
 """The phrase of a word, and its threshold: at another one it wakes more often or less."""
@@ -36,14 +40,16 @@ class HeardTime(NamedTuple):
         return HeardTime(self.seconds + other.seconds, self.wakes + other.wakes, since)
 
 
-_Days = dict[str, dict[Listened, HeardTime]]
+_Rows = dict[tuple[str, Listened], HeardTime]
+"""By the day and what was listened for."""
 
 
 class HeardHours:
     """Hours by day, word and threshold, in a file of ``folder``. Safe to use from any thread, and by several processes.
 
     Written at most once a minute by a thread of its own, so a process that is killed loses a minute. At most 30 days with
-    something heard are kept, the newest; if the clock is set back, hours count for the newest day of the file.
+    something heard are kept, the newest. What a clock that was ahead has counted is of today; one that is not set counts
+    for the newest day of the file.
     """
 
     def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
@@ -66,13 +72,12 @@ class HeardHours:
     def totals(self) -> dict[Listened, HeardTime]:
         """What was heard on all days of the file and since it was written. ``OSError`` as the disk does."""
         with self._writing:
-            written = _read(self._path)
+            written = _read(self._path, lambda line: None)
             with self._adding:  # which never waits for the disk
-                days = _with(written, self._pending)
+                rows = _with(written, self._pending)
         found: dict[Listened, HeardTime] = {}
-        for day, rows in days.items():
-            for listened, heard in rows.items():
-                found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=day))
+        for (day, listened), heard in rows.items():
+            found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=day))
         return found
 
     def close(self, seconds_left: float | None = None) -> None:
@@ -95,10 +100,11 @@ class HeardHours:
                 return
             try:
                 with turn_in(self._path.parent):
-                    days = _with(_read(self._path), pending)
-                    rows = {day: [[*key, *heard[:2]] for key, heard in rows.items()] for day, rows in days.items()}
+                    days: dict[str, list[object]] = {}
+                    for (day, key), heard in _with(_read(self._path, self._complain), pending).items():
+                        days.setdefault(day, []).append([*key, *heard[:2]])
                     with replacing(self._path, private=True) as unfinished:
-                        unfinished.write_text(json.dumps({"days": rows}) + "\n", encoding="utf-8")
+                        unfinished.write_text(json.dumps({"days": days}) + "\n", encoding="utf-8")
                 self._is_failing = False
             except OSError as error:
                 with self._adding:
@@ -109,32 +115,39 @@ class HeardHours:
                 self._is_failing = True
 
 
-def _with(days: _Days, pending: Mapping[Listened, HeardTime]) -> _Days:
-    """The newest days, with what is pending on the newest of them or today."""
-    if pending:
-        today = max(f"{datetime.now(UTC):%Y-%m-%d}", *days, "")
-        rows = days.setdefault(today, {})
-        for key, heard in pending.items():
-            rows[key] = rows.get(key, HeardTime()).plus(heard)
-    kept: _Days = {}
-    room = _MOST_ROWS
-    for day in sorted(days, reverse=True)[:_MOST_DAYS]:
-        kept[day] = dict(list(days[day].items())[:room])
-        room -= len(kept[day])
-    return {day: rows for day, rows in sorted(kept.items()) if rows}
+def _with(rows: _Rows, pending: Mapping[Listened, HeardTime]) -> _Rows:
+    """The newest days, with what is pending on today, and with what a clock that was ahead has put on later days."""
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    if today < _CLOCKS_BEGIN:  # a clock that is not set
+        today = max([today, *(day for day, _ in rows)])
+    found: _Rows = {}
+    for (day, listened), heard in chain(rows.items(), (((today, key), heard) for key, heard in pending.items())):
+        key = min(day, today), listened
+        found[key] = found.get(key, HeardTime()).plus(heard)
+    days = sorted({day for day, _ in found}, reverse=True)[:_MOST_DAYS]
+    newest = sorted((key for key in found if key[0] in days), key=lambda key: key[0], reverse=True)[:_MOST_ROWS]
+    return {key: found[key] for key in reversed(newest)}
 
 
-def _read(path: Path) -> _Days:
-    """The days of a file; none if it is missing or damaged. ``OSError`` as the disk does."""
+def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
+    """The rows of a file, without what is damaged, which is a line. ``OSError`` as the disk does."""
+    rows: _Rows = {}
+    bad = 0
     try:
-        content = json.loads(read_limited(path, _MOST_BYTES))
-        return {
-            f"{datetime.fromisoformat(day):%Y-%m-%d}": {
-                (str(word), float(threshold)): HeardTime(seconds, wakes)
-                for word, threshold, seconds, wakes in rows
-                if 0 <= seconds < math.inf and 0 <= wakes < math.inf
-            }
-            for day, rows in content["days"].items()
-        }
-    except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
+        listed = [(day, row) for day, some in read_json(path, _MOST_BYTES)["days"].items() for row in some]
+    except FileNotFoundError:
         return {}
+    except DAMAGED:
+        listed, bad = [], 1
+    for day, row in listed:
+        try:
+            word, threshold, seconds, wakes = row
+            heard = HeardTime(float(seconds), int(wakes))
+            if not (0 <= heard.seconds < math.inf and 0 <= heard.wakes < _MOST_WAKES):
+                raise ValueError(row)
+            rows[f"{datetime.fromisoformat(day):%Y-%m-%d}", (str(word), float(threshold))] = heard
+        except DAMAGED:
+            bad += 1
+    if bad:
+        complain(f"keep: {path}: {bad} damaged row(s) left out; the other hours count")
+    return rows

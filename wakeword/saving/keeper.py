@@ -1,6 +1,8 @@
 """Wakes and near misses that a user keeps to learn from: a bounded folder, and the outcome of each."""
 
 import logging
+import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -17,7 +19,7 @@ from wakeword.model.candidate_looks import looks_of_kept
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
 from wakeword.saving.hours import HeardHours
-from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.saved_pairs import SavedPairs, share_of
 from wakeword.saving.saver import Saver
 from wakeword.saving.sorting import rewrite
 from wakeword.stream.kept_wakes import KeptWakes
@@ -26,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 MEGABYTES, MOST, DAYS = 200.0, 2_000, 30
 """Bounds of what is kept."""
+MOST_OF_A_CLIENT = 60
+"""Events that one client of a server may have kept in an hour: more often than a house wakes."""
 _MOST_WAITING = 64
 
 
@@ -44,10 +48,11 @@ class Keeper:
             ...
             detection.outcome("false")
 
-    At most ``megabytes``, ``most`` events and ``days`` are kept, the newest; only their owner can read them. With
-    ``features_of``, which gives the model of a keyword, what that model hears is kept as numbers, and no audio. A disk that
-    is slow, full or read-only delays nothing: ``complain`` gets a line (by default the log). Raises ``ConfigError`` if
-    ``folder`` is a file, and ``OSError`` if it cannot be made.
+    At most ``megabytes``, ``most`` events and ``days`` are kept, the newest, and of each client of a server no more than
+    ``MOST_OF_A_CLIENT`` an hour; only their owner can read them. With ``features_of``, which gives the model of a keyword,
+    what that model hears is kept as numbers, and no audio. A disk that is slow, full or read-only delays nothing:
+    ``complain`` gets a line (by default the log). Raises ``ConfigError`` if ``folder`` is a file, and ``OSError`` if it
+    cannot be made.
     """
 
     def __init__(
@@ -69,6 +74,7 @@ class Keeper:
                 "first_stage": first_stage_mark(model),
             }
 
+        self._hour, self._counts = 0, Counter[str]()
         self._last: WeakSet[KeptWakes] = WeakSet()
         self._complain = complain
         self._pairs = SavedPairs(
@@ -100,8 +106,22 @@ class Keeper:
 
     def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
+        if self._is_over(share_of(detection.about)):
+            return lambda outcome: None
         saved = self._saver.save(detection, near_miss=near_miss)
         return partial(self._tell, saved)
+
+    def _is_over(self, client: str) -> bool:
+        """Whether a client of a server has had its events of this hour."""
+        hour = int(time.monotonic() // 3_600)
+        if hour != self._hour:
+            self._hour, self._counts = hour, Counter()
+        self._counts[client] += 1
+        if client and self._counts[client] == MOST_OF_A_CLIENT + 1:
+            self._complain(
+                f"keep: {client} had {MOST_OF_A_CLIENT} events kept in this hour; no more of it until the next"
+            )
+        return bool(client) and self._counts[client] > MOST_OF_A_CLIENT
 
     def gives_last(self, wakes: "KeptWakes") -> None:
         """``wakes`` are asked for what waits when this closes."""

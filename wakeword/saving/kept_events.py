@@ -1,7 +1,6 @@
 """Kept events with what is known of them: a person's word, or the outcome that a rule told."""
 
 import hashlib
-import json
 import math
 import os
 from collections.abc import Iterator
@@ -14,36 +13,28 @@ import numpy as np
 from wakeword.audio.detection import KEPT_AFTER, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
-from wakeword.base.files import read_limited, remove_abandoned
+from wakeword.base.files import DAMAGED, remove_abandoned
 from wakeword.model.candidate_looks import Looks, looks_of_kept
 from wakeword.model.model import Model
 from wakeword.saving.hours import HOURS_FILE
 from wakeword.saving.keeper import first_stage_mark
-from wakeword.saving.saved_pairs import is_of_saved_pair, is_saved_pair
-from wakeword.saving.sorting import Answer
+from wakeword.saving.saved_pairs import delete_saved, is_saved_pair
+from wakeword.saving.sorting import Answer, SavedPair, content_of, facts_of
 
 _LACKING = 0.2
 """Seconds that may lack at the end."""
-_MAX_JSON = 65_536
 _BLOCK_MINUTES = 10
 """Minutes: all events of so many are on one side, so that a jingle that comes back does not judge itself."""
 
 
 @dataclass(frozen=True)
-class KeptEvent:
-    """A wake or a near miss of one word."""
+class KeptEvent(SavedPair):
+    """A wake or a near miss of one word; there may be features in place of the audio."""
 
-    data: Path
-    """The JSON file; audio or features are next to it."""
-    keyword: str
-    time: str
-    """UTC, in ISO 8601."""
-    near_miss: bool
     is_word: bool | None
     """Whether it was the word; ``None`` if no one knows."""
     by_person: bool
     """Whether a person said so; otherwise a rule did."""
-    score: float
     outcome: str
     """What a rule told, whatever a person said; empty if none did."""
     threshold: float | None
@@ -61,7 +52,7 @@ class KeptEvent:
     @property
     def has_audio(self) -> bool:
         """Whether a person can hear it, and so say what it was."""
-        return self.data.with_suffix(".wav").is_file()
+        return self.audio.is_file()
 
     @property
     def judges(self) -> bool:
@@ -82,7 +73,7 @@ class KeptEvent:
                 with np.load(features) as arrays:
                     same = np.allclose(arrays["first_stage"], first_stage_mark(model), atol=1e-4)
                     return Looks.of_arrays(arrays) if same else None
-            return looks_of_kept(model, read_audio(self.data.with_suffix(".wav")), self.after)
+            return looks_of_kept(model, read_audio(self.audio), self.after)
         except Exception:  # numpy, zipfile and zlib raise many kinds of errors for a damaged file
             return None
 
@@ -114,40 +105,30 @@ def read_event(data: Path, folder: Path) -> KeptEvent | None:
     answer = None if data.parent == folder else data.parent.name == Answer.YES
     told = {WakeOutcome.TRUE.value: True, WakeOutcome.FALSE.value: False}
     try:
-        content = json.loads(read_limited(data, _MAX_JSON))
+        content = content_of(data)
         outcome = str(content.get("outcome", ""))
         threshold = None if content.get("threshold") is None else float(content["threshold"])
         found = KeptEvent(
             data,
-            str(content["keyword"]),
-            str(content["time"]),
-            content.get("near_miss") is True,
+            *facts_of(content),
             told.get(outcome) if answer is None else answer,
             answer is not None,
-            float(content["score"]),
             outcome,
             threshold,
             str(content.get("client", "")),
             float(content.get("after", 0)),
         )
         return found if all(map(math.isfinite, (found.score, threshold or 0, found.after))) else None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, *DAMAGED):
         return None
 
 
 def forget(folder: Path) -> int:
-    """Delete all events of a folder, those in ``yes`` and ``no`` too, what is left of unfinished ones, and the hours.
-
-    Return how many events.
+    """Delete all events of a folder, those in ``yes`` and ``no`` too, and the hours; return how many events.
 
     ``OSError`` as the disk does.
     """
-    count = 0
-    for place in (folder, folder / Answer.YES, folder / Answer.NO):
-        for path in sorted(place.iterdir()) if place.is_dir() else ():
-            if is_of_saved_pair(path.name):
-                path.unlink(missing_ok=True)
-                count += is_saved_pair(path.name)
+    deleted = [name for place in (folder, *(folder / answer for answer in Answer)) for name in delete_saved(place)]
     remove_abandoned([folder / HOURS_FILE])
     (folder / HOURS_FILE).unlink(missing_ok=True)
-    return count
+    return sum(map(is_saved_pair, deleted))

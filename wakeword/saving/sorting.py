@@ -7,7 +7,8 @@ leaves the one it was in: whatever interrupts that, nothing is lost.
 import json
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -15,10 +16,8 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import read_limited, replacing, resolved
-from wakeword.saving.saved_pairs import is_saved_pair
-
-_MAX_JSON = 65_536
+from wakeword.base.files import DAMAGED, read_json, replacing, resolved
+from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
 
 
 class Answer(StrEnum):
@@ -36,8 +35,6 @@ class SavedPair:
     """The JSON file; the audio is in the same folder."""
     keyword: str
     score: float
-    seconds: tuple[float, float]
-    """Start and end of the window, in seconds of the stream."""
     time: str
     """UTC, in ISO 8601."""
     near_miss: bool
@@ -52,7 +49,7 @@ class SavedPair:
         """The time in the zone of this machine; ``None`` if it is not one."""
         try:
             return datetime.fromisoformat(self.time).astimezone()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
 
 
@@ -73,18 +70,14 @@ def read_pair(data: Path) -> SavedPair | None:
     """The pair of a JSON file; ``None`` if it is damaged or has no audio."""
     if not data.with_suffix(".wav").is_file():
         return None
-    try:
-        content = _content(data)
-        return SavedPair(
-            data,
-            str(content["keyword"]),
-            float(content["score"]),
-            (float(content["start"]), float(content["end"])),
-            str(content["time"]),
-            content.get("near_miss") is True,
-        )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None
+    with suppress(OSError, *DAMAGED):
+        return SavedPair(data, *facts_of(content_of(data)))
+    return None
+
+
+def facts_of(content: Mapping[str, Any]) -> tuple[str, float, str, bool]:
+    """Keyword, score, time and whether it is a near miss. Raises one of ``DAMAGED``."""
+    return str(content["keyword"]), float(content["score"]), str(content["time"]), content.get("near_miss") is True
 
 
 def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
@@ -97,7 +90,7 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
     data = (into if answer is None else into / answer) / pair.data.name
     into.mkdir(0o700, parents=True, exist_ok=True)
     with turn_in(into):
-        content = _content(pair.data)
+        content = content_of(pair.data)
         if resolved(data) != resolved(pair.data):
             content = {name: value for name, value in content.items() if name not in ("reviewed", "reviewed_at")}
             if answer is not None:
@@ -110,7 +103,7 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
                 unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
             _remove([pair.data])
         _remove(into / other / pair.data.name for other in Answer if other is not answer)
-    return SavedPair(data, pair.keyword, pair.score, pair.seconds, pair.time, pair.near_miss)
+    return replace(pair, data=data)
 
 
 def rewrite(data: Path, entries: Mapping[str, str]) -> None:
@@ -120,7 +113,7 @@ def rewrite(data: Path, entries: Mapping[str, str]) -> None:
     """
     # A person may be moving the pair: the file must not appear again where it was.
     with turn_in(data.parent):
-        content = {**_content(data), **entries}
+        content = {**content_of(data), **entries}
         with replacing(data, private=True) as unfinished:
             unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
@@ -132,8 +125,9 @@ def _remove(pairs: Iterable[Path]) -> None:
         data.with_suffix(".wav").unlink(missing_ok=True)
 
 
-def _content(data: Path) -> dict[str, Any]:
-    content = json.loads(read_limited(data, _MAX_JSON))
+def content_of(data: Path) -> dict[str, Any]:
+    """What a JSON file says. Raises ``OSError``, and one of ``DAMAGED``."""
+    content = read_json(data, MAX_JSON)
     if not isinstance(content, dict):
         raise ValueError("expected an object")
     return content

@@ -60,7 +60,7 @@ class Nightly:
                 self._improve(path)
 
     def _improve(self, path: Path) -> None:
-        command = [sys.executable, "-m", "wakeword", "improve", str(path), *self._options]
+        command = [sys.executable, "-P", "-m", "wakeword", "improve", str(path), *self._options]
         try:
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
                 self._process = process

@@ -42,6 +42,16 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert file.read_text() == "new"
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o664])
+def test_who_may_read_a_file_stays(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_text("old")
+    path.chmod(mode)
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert (path.read_text(), path.stat().st_mode & 0o7777) == ("new", mode)
+
+
 def test_links_in_a_circle_are_refused_and_stay(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to("two")
     (tmp_path / "two").symlink_to("one")

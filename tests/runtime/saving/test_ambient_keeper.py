@@ -12,8 +12,9 @@ import soundfile
 from support.builders import bursts
 
 from wakeword import Detector, Model
-from wakeword.saving.ambient_keeper import AmbientKeeper, forget_ambient
+from wakeword.saving.ambient_keeper import AmbientKeeper
 from wakeword.saving.ambient_segment import Segment, segments_of
+from wakeword.saving.saved_pairs import delete_saved
 
 MINUTE = bursts(60, {20: "low", 40: "low"})
 
@@ -86,7 +87,7 @@ def test_two_processes_at_once_write_different_files_even_if_the_clock_stands(lo
     found = segments(tmp_path)
     assert len({one.piece for one in found}) == len(list(tmp_path.iterdir())) == 2
     np.testing.assert_array_equal(found[0].logits, found[1].logits)
-    assert forget_ambient(tmp_path) == 2
+    assert len(delete_saved(tmp_path)) == 2
     assert list(tmp_path.iterdir()) == []
 
 

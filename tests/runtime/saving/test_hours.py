@@ -24,9 +24,11 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[datetime], None]:
     return set_clock
 
 
-def heard(folder: Path, seconds: float = 60.0, *, wakes: int = 0) -> None:
+def heard(
+    folder: Path, seconds: float = 60.0, *, wakes: int = 0, complain: Callable[[str], object] = pytest.fail
+) -> None:
     """A process listens for so long, and ends."""
-    hours = HeardHours(folder, pytest.fail)
+    hours = HeardHours(folder, complain)
     hours.add("hey you", 0.5, seconds, wakes=wakes)
     hours.close()
 
@@ -109,10 +111,44 @@ def test_days_and_words_are_bounded_and_the_newest_stay(tmp_path: Path, at: Call
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"days": [1]}', '{"days": {"2024-05-01": [["hey you", 0.5, NaN, 1]]}}', '{"days": {"x": []}}'],
+    [
+        "",
+        "{",
+        "[]",
+        60_000 * "[",
+        '{"days": [1]}',
+        '{"days": {"2024-05-01": [["hey you", 0.5, NaN, 1]]}}',
+        '{"days": {"x": []}}',
+    ],
 )
 def test_a_damaged_file_is_none(tmp_path: Path, at: Callable[[datetime], None], text: str) -> None:
     (tmp_path / HOURS_FILE).write_text(text)
     assert total(tmp_path) == HeardTime()
-    heard(tmp_path)
+    lines: list[str] = []
+    heard(tmp_path, complain=lines.append)
     assert total(tmp_path).seconds == 60
+    assert len(lines) == (text != '{"days": {"x": []}}')
+
+
+@pytest.mark.parametrize(
+    "bad", ['["hey you", 0.5]', "7", '["x", 0.5, NaN, 0]', f'["x", 0.5, 1{"0" * 400}, 0]', '["x", 0.5, 1, 1e400]']
+)
+def test_a_damaged_row_takes_no_other(tmp_path: Path, at: Callable[[datetime], None], bad: str) -> None:
+    heard(tmp_path, wakes=2)
+    text = (tmp_path / HOURS_FILE).read_text()
+    (tmp_path / HOURS_FILE).write_text(text.replace("[[", f"[{bad}, [", 1))
+    assert total(tmp_path) == HeardTime(60.0, 2, "2024-05-01")
+    lines: list[str] = []
+    heard(tmp_path, complain=lines.append)
+    assert lines == [f"keep: {tmp_path / HOURS_FILE}: 1 damaged row(s) left out; the other hours count"]
+    assert total(tmp_path) == HeardTime(120.0, 2, "2024-05-01")
+
+
+def test_a_day_of_a_clock_that_was_ahead_does_not_stay(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    """Wakes are counted from the first day of the hours: from a day to come, none would be for a year."""
+    at(NOON + timedelta(days=365))
+    heard(tmp_path)
+    at(NOON)
+    assert total(tmp_path) == HeardTime(60.0, 0, "2024-05-01")
+    heard(tmp_path)
+    assert total(tmp_path) == HeardTime(120.0, 0, "2024-05-01")

@@ -2,19 +2,25 @@
 
 import errno
 import json
+import os
 import threading
+from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support.builders import TWO_STAGE, bursts
 
 from wakeword import ConfigError, Detection, Detector, Keeper, Model, load_model
-from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
+from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.model.candidate_looks import Looks, looks_of
+from wakeword.saving.keeper import MOST_OF_A_CLIENT
+from wakeword.saving.kept_events import read_event
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 
@@ -118,8 +124,120 @@ def test_number_and_age_are_bounded_and_a_clock_that_is_set_back_loses_nothing_n
     # Another process, an hour after the machine woke up in 1970.
     back = [SavedPairs(tmp_path, 10**9, most=5, days=30).save(detection(), NOON - timedelta(days=19_000)) for _ in "ab"]
     assert [path.exists() for path in (*kept, *back)] == [*4 * [False], *3 * [True], True, True]
-    pairs.save(detection(), NOON + timedelta(days=31))
-    assert len(saved_pairs(tmp_path)) == 1
+    for day in (31, 32):
+        pairs.save(detection(), NOON + timedelta(days=day))
+    assert len(saved_pairs(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("way", ["wake", "start"])
+def test_a_clock_that_was_ahead_for_an_hour_deletes_nothing(tmp_path: Path, way: str) -> None:
+    pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
+    for number in range(5):
+        pairs.save(detection(), NOON + timedelta(hours=number))
+    for hour in range(2):
+        ahead = NOON + timedelta(days=365, hours=hour)
+        pairs.save(detection(), ahead) if way == "wake" else SavedPairs(tmp_path, 10**9, days=30).tidy(ahead)
+    kept = len(saved_pairs(tmp_path))
+    assert kept >= 5
+    pairs.tidy(NOON + timedelta(days=1))
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".wav"}
+    # The next time that it is ahead, for less than a day, is another time.
+    pairs.tidy(NOON + timedelta(days=370))
+    pairs.tidy(NOON + timedelta(days=2))
+    assert len(saved_pairs(tmp_path)) == kept
+
+
+def test_events_of_a_clock_that_was_not_set_are_as_old_as_the_time_since_it_was(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
+    for number in range(5):
+        for suffix in (".wav", ".json"):
+            path = pairs.save(detection(), datetime(1970, 1, 1, number, tzinfo=UTC))
+            os.utime(path.with_suffix(suffix), (0, 0))
+    kept = len(saved_pairs(tmp_path))
+    now = datetime.now(UTC)
+    for days in (0, 2, 29):
+        SavedPairs(tmp_path, 10**9, most=50, days=30).tidy(now + timedelta(days=days))
+        assert len(saved_pairs(tmp_path)) == kept
+    for days in (32, 34):
+        pairs.tidy(now + timedelta(days=days))
+    assert list(tmp_path.glob("*.json")) == []
+
+
+def from_client(client: str) -> Detection:
+    return replace(detection(), about={"client": client})
+
+
+def clients(folder: Path) -> Counter[str]:
+    return Counter(str(json.loads(path.read_text())["client"]) for path in folder.glob("*.json"))
+
+
+def test_a_client_pushes_out_its_own_events_first(tmp_path: Path) -> None:
+    with Keeper(tmp_path, most=20) as keeper:
+        for client in (*3 * ["10.0.0.1"], *5 * ["10.0.0.2"], *30 * ["10.0.0.3"]):
+            keeper.keep(from_client(client))
+    assert clients(tmp_path) == {"10.0.0.1": 3, "10.0.0.2": 5, "10.0.0.3": 12}
+    # Another process knows it too, and the oldest of a share go first.
+    with Keeper(tmp_path, most=20) as keeper:
+        keeper.keep(from_client("10.0.0.1"))
+    assert clients(tmp_path) == {"10.0.0.1": 4, "10.0.0.2": 5, "10.0.0.3": 11}
+    newest = sorted(path.stem.rsplit("-", 1)[1] for path in tmp_path.glob("*.json"))
+    assert newest == [f"{number:04d}" for number in (*range(1, 9), *range(28, 40))]
+
+
+def test_the_many_addresses_of_one_machine_are_one_client(tmp_path: Path) -> None:
+    with Keeper(tmp_path, most=20) as keeper:
+        for client in (*3 * ["10.0.0.1"], *(f"2001:db8::{number}%eth0" for number in range(30))):
+            keeper.keep(from_client(client))
+    assert clients(tmp_path)["10.0.0.1"] == 3
+
+
+def test_a_client_has_so_many_events_in_an_hour_and_a_microphone_all(tmp_path: Path) -> None:
+    lines: list[str] = []
+    with Keeper(tmp_path, complain=lines.append) as keeper:
+        for number in range(MOST_OF_A_CLIENT + 5):
+            keeper.keep(from_client("10.0.0.2"))(WakeOutcome.FALSE)  # also what is not kept takes an outcome
+            keeper.keep(from_client("" if number % 2 else "10.0.0.1"))
+            while keeper._saver._waiting.unfinished_tasks > 20:
+                pass
+    assert clients(tmp_path)["10.0.0.2"] == MOST_OF_A_CLIENT
+    assert clients(tmp_path)[""] == (MOST_OF_A_CLIENT + 5) // 2
+    assert lines == [f"keep: 10.0.0.2 had {MOST_OF_A_CLIENT} events kept in this hour; no more of it until the next"]
+
+
+def test_two_who_keep_at_once_overwrite_nothing_after_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then both give the newest time of the folder, and the next number."""
+    SavedPairs(tmp_path, 10**9).save(detection(), NOON + timedelta(days=9_999))
+    both = threading.Barrier(2)
+    write = SavedPairs._write
+
+    def together(*arguments: Any) -> None:
+        with suppress(threading.BrokenBarrierError):  # where one waits for the other
+            both.wait(0.2)
+        write(*arguments)
+
+    monkeypatch.setattr(SavedPairs, "_write", together)
+    pairs = [SavedPairs(tmp_path, 10**9, most=50) for _ in "ab"]
+    threads = [threading.Thread(target=one.save, args=(detection(), NOON)) for one in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(saved_pairs(tmp_path)) == 3
+
+
+@pytest.mark.parametrize(
+    "bad", [60_000 * "[", '{"keyword": "hey you", "time": "x", "start": 0, "end": 1, "score": 1%s}' % (400 * "0")]
+)
+def test_a_json_file_that_no_program_should_read_is_damaged(tmp_path: Path, bad: str) -> None:
+    audio = SavedPairs(tmp_path, 10**9).save(detection(), NOON)
+    audio.with_suffix(".json").write_text(bad)
+    assert read_event(audio.with_suffix(".json"), tmp_path) is None
+    assert saved_pairs(tmp_path) == []
+    pairs = SavedPairs(tmp_path, 10**9, most=1, days=30)
+    assert pairs.save(detection(), NOON).is_file()
+    assert not audio.exists()
 
 
 def test_limits_hold_from_the_start_without_anything_new(tmp_path: Path) -> None:

@@ -35,6 +35,15 @@ def test_each_model_of_the_folder_is_tried_and_the_reason_is_reported(
     assert len(lines) == 1
 
 
+def test_no_module_of_the_current_folder_runs_at_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
+    (tmp_path / "damaged.onnx").write_bytes(b"no model")
+    (tmp_path / "typer.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    Nightly(tmp_path, [], lambda line: None).improve_all()
+    assert not (tmp_path / "ran").exists()
+
+
 def test_it_needs_what_it_learns_from_and_a_folder_that_it_may_change(cli) -> None:
     shown = cli("serve", "--improve", "nightly", "--keep", "audio")
     assert shown.status == 2

@@ -157,7 +157,7 @@ def test_a_wake_that_a_person_called_true_is_left_out(home: Path, tmp_path: Path
     wakes = [pair for pair in saved_pairs(tmp_path / "kept") if not pair.near_miss]
     for pair in wakes:
         moved = json.loads(pair.data.read_text())
-        moved["time"] = f"2024-05-01T12:{int(pair.seconds[1]) // 60:02d}:{pair.seconds[1] % 60:06.3f}+00:00"
+        moved["time"] = f"2024-05-01T12:{int(moved['end']) // 60:02d}:{moved['end'] % 60:06.3f}+00:00"
         pair.data.write_text(json.dumps(moved))
     for pair in saved_pairs(tmp_path / "kept"):
         if not pair.near_miss:

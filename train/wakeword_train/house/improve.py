@@ -17,9 +17,10 @@ from wakeword.model.installed import model_file, shipped_models, user_folder
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import read_model
 from wakeword.model.versions import Versions
-from wakeword.saving.ambient_keeper import ambient_folder, forget_ambient
+from wakeword.saving.ambient_keeper import ambient_folder
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.kept_events import forget, kept_events
+from wakeword.saving.saved_pairs import delete_saved
 
 _KEPT = typer.Option("--kept", metavar="DIR", help="The kept events. Default: the folder of --keep.")
 _FORGET = typer.Option(
@@ -126,6 +127,6 @@ def _forget(folder: Path) -> None:
     for path in _work().glob("*.npz"):
         path.unlink(missing_ok=True)
     hours = ambient_folder()
-    files = forget_ambient(hours)
+    files = len(delete_saved(hours))
     also = f"; {files} file(s) of ambient hours deleted from {hours}" if files else ""
     note(f"{count} event(s) deleted from {folder}{also}")

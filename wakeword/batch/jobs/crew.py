@@ -15,8 +15,8 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
@@ -77,6 +77,24 @@ _SECONDS_TO_END = 2.0
 _MOST_SECONDS = 60.0
 """For one look at the processes."""
 _SPAWN = multiprocessing.get_context("spawn")
+_SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""For ``-P``, which ``multiprocessing`` does not pass: until a process has its parent's path, it would run the modules of
+the current folder."""
+
+
+@contextmanager
+def environment(variables: dict[str, str]) -> Iterator[None]:
+    """Let processes that begin inside have these environment variables."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @dataclass(frozen=True)
@@ -160,7 +178,8 @@ class _Worker(Generic[ItemT, RowT]):
     def __init__(self, begin: Callable[[Report], Callable[[ItemT], RowT]], seconds: float, folder: str) -> None:
         self.connection, theirs = _SPAWN.Pipe()
         self.process = _SPAWN.Process(target=_serve, args=(theirs, begin, folder), daemon=True)
-        self.process.start()
+        with environment(_SAFE_PATH):
+            self.process.start()
         theirs.close()
         self.pending: deque[tuple[int, ItemT]] = deque()
         self.failure: Failed | None = None

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import alone_with, remove_held
-from wakeword.base.files import replacing
+from wakeword.base.files import DAMAGED, replacing
 from wakeword.batch.jobs.work import KeptItem
 
 _VERSION = 1
@@ -89,7 +89,7 @@ class Journal:
             if number == 0:
                 self._check(content, work)
             elif {"key", "stamp", "digest", "row"} <= set(content):
-                self._places[content["key"]] = _Place(content["stamp"], content["digest"], end)
+                self._places[str(content["key"])] = _Place(content["stamp"], content["digest"], end)
                 self.is_kept = True
             end += len(line)
         self._file.seek(end)
@@ -173,6 +173,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
         return None
     try:
         content = json.loads(line)
-    except ValueError:
+    except DAMAGED:
         return None
     return content if isinstance(content, dict) else None

@@ -1,14 +1,13 @@
 """The executor of ``--jobs``: processes on this machine."""
 
 import math
-import os
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing
 
 from wakeword.base.checks import integer
 from wakeword.base.errors import WorkerError
-from wakeword.batch.jobs.crew import Crew, Failed
+from wakeword.batch.jobs.crew import Crew, Failed, environment
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work
 
 MAX_JOBS = 1_024
@@ -34,7 +33,7 @@ class Processes:
         suspects = deque[Batch[ItemT]]()
         deaths, died = 0, set[int]()
         crew: Crew[ItemT, RowT] = Crew(work.begin, self.workers, seconds=self._seconds)
-        with _environment({} if self.workers == 1 else ONE_THREAD), closing(crew):
+        with environment({} if self.workers == 1 else ONE_THREAD), closing(crew):
             for number, item, row in crew.rows(deque(batches), suspects, report):
                 if not isinstance(row, Failed):
                     deaths = 0
@@ -54,18 +53,3 @@ class Processes:
                     # Once can be an accident: the system may have ended the process for the memory of another.
                     died.add(number)
                     suspects.append([(number, item)])
-
-
-@contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Let processes that begin inside have these environment variables."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

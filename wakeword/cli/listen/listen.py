@@ -74,8 +74,7 @@ def report_detections(options: ListenOptions) -> None:
         form = options.reactions.keep
         models = cache(lambda: {model.card.phrase: model for model in options.models.loaded()})
         keeper = None if form is None else form.keeper(lambda phrase: models()[phrase])
-        if keeper is not None:
-            stack.callback(keeper.close, lambda: stop.seconds_left)
+        react = stack.enter_context(open_reactions(options.reactions, stop, keeper=keeper, live=recording is None))
         detector, warnings = open_detector(
             options.models,
             options.points,
@@ -86,7 +85,6 @@ def report_detections(options: ListenOptions) -> None:
             provider=options.provider,
             keep=keeper,
         )
-        react = stack.enter_context(open_reactions(options.reactions, stop, live=recording is None))
         source = stack.enter_context(open_source(options.source))
         playback = stack.enter_context(open_playback(options.playback))
         for line in warnings:

@@ -101,9 +101,10 @@ class Reactions:
     of ``seconds_left``; ``None``: without limit.
     """
 
-    def __init__(self, run: Runner | None, save: Saver | None, *, seconds_left: Callable[[], float | None]) -> None:
-        self._run = run
-        self._save = save
+    def __init__(
+        self, run: Runner | None, save: Saver | None, *, keeper: Keeper | None, seconds_left: Callable[[], float | None]
+    ) -> None:
+        self._run, self._save, self._keeper = run, save, keeper
         self._seconds_left = seconds_left
         self.lost = 0
         """After the exit: what should have been saved and was not."""
@@ -122,13 +123,12 @@ class Reactions:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._save is not None:
-            self.lost = self._save.close(self._seconds_left)
+        self.lost = sum(one.close(self._seconds_left) for one in (self._save, self._keeper) if one is not None)
         if self._run is not None:
             self._run.close(self._seconds_left)
 
 
-def open_reactions(options: ReactionOptions, stop: StopSignals, *, live: bool) -> Reactions:
+def open_reactions(options: ReactionOptions, stop: StopSignals, *, keeper: Keeper | None, live: bool) -> Reactions:
     """The reactions, which may take as long as ``stop`` allows; a ``live`` source does not wait for the disk.
 
     Raises ``typer.BadParameter`` and ``ConfigError`` as ``Runner`` and ``SavedPairs`` do.
@@ -140,4 +140,4 @@ def open_reactions(options: ReactionOptions, stop: StopSignals, *, live: bool) -
     save = None
     if pairs is not None:
         save = Saver(pairs, most_waiting=most_waiting, wait_for_room=not live, complain=complain, note=note)
-    return Reactions(run, save, seconds_left=lambda: stop.seconds_left)
+    return Reactions(run, save, keeper=keeper, seconds_left=lambda: stop.seconds_left)

@@ -87,6 +87,16 @@ def test_only_the_same_recording_has_its_row(tmp_path: Path) -> None:
         assert Run(Doubling(), touched, journal).missing == [3]
 
 
+@pytest.mark.parametrize("bad", [b'{"a":' * 60_000, b'{"key": ["a"], "stamp": 1, "digest": "", "row": {}}'])
+def test_a_damaged_journal_is_gone_on_with(tmp_path: Path, bad: bytes) -> None:
+    path = tmp_path / "out.journal"
+    with open_journal(path, "w", resume=False) as journal:
+        list(Run(Doubling(), items(), journal).rows(ThisProcess(), ignore))
+    path.write_bytes(path.read_bytes() + bad + b"\n")
+    with open_journal(path, "w", resume=True) as journal:
+        assert Run(Doubling(), items(), journal).missing == []
+
+
 def test_errors_are_tried_again(tmp_path: Path) -> None:
     class Failing(Doubling):
         def begin(self, report: Report):

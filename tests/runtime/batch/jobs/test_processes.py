@@ -1,5 +1,6 @@
 """Processes do each item once, whatever happens to them."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -136,3 +137,12 @@ def test_the_executor_is_the_one_asked_for() -> None:
         executor_for(1.0, jobs=1, ray="local")
     with pytest.raises(ConfigError, match="number of processes"):
         executor_for(1.0, jobs=0)
+
+
+def test_processes_run_no_module_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pickle.py").write_text("import os; open('ran', 'w'); os._exit(1)")
+    monkeypatch.chdir(tmp_path)
+    rows = dict(Processes(2).run(Doubling(), batches([Number(value) for value in range(4)], 1), ignore))
+    assert [row["double"] for _, row in sorted(rows.items())] == [0, 2, 4, 6]
+    assert not (tmp_path / "ran").exists()
+    assert "PYTHONSAFEPATH" not in os.environ

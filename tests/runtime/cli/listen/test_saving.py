@@ -60,6 +60,18 @@ def test_a_full_disk_is_reported_and_listening_continues(play_separately, tmp_pa
     assert list((tmp_path / "saved").iterdir()) == []
 
 
+def test_a_full_disk_is_status_1_where_events_are_kept_too(
+    play_separately, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path))
+    done = play_separately("--json", "--keep", "audio", limit=8_192)
+    assert done.returncode == 1
+    assert len(done.stdout.splitlines()) == 2
+    assert done.stderr.endswith("not saved in all\n")
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "other"))
+    assert play_separately("--json", "--keep", "audio").returncode == 0
+
+
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="no prlimit on this system")
 def test_saving_continues_when_there_is_space_again(models: Path, tmp_path: Path) -> None:
     unlimited = resource.RLIM_INFINITY
