@@ -16,7 +16,7 @@ from scripts.ear.ear_alignment import Alignment, align
 from scripts.ear.ear_graph import compact, recogniser_graph
 from scripts.ear.ear_lessons import own_tokens, strangers_among, taught_tokens
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
-from scripts.ear.ear_speech import Utterance, Way, read_utterances
+from scripts.ear.ear_speech import SpokenUtterance, Way, read_utterances
 from scripts.ear.ear_teaching import Teaching, TeachingConfig
 from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_window
 from scripts.ear.whisper_weights import read_encoder
@@ -37,9 +37,9 @@ def word(*ways: str) -> tuple[Way, ...]:
     return tuple(Way(tuple(way.split()), number == 0) for number, way in enumerate(ways))
 
 
-def said(words: tuple[tuple[Way, ...], ...], seconds: float = 2.0, *, seed: int = 0) -> Utterance:
+def said(words: tuple[tuple[Way, ...], ...], seconds: float = 2.0, *, seed: int = 0) -> SpokenUtterance:
     samples = np.random.default_rng(seed).normal(0, 0.1, int(seconds * 16_000)).astype(np.float16)
-    return Utterance("somebody", words, samples)
+    return SpokenUtterance("somebody", words, samples)
 
 
 def heard(places: dict[int, int], outputs: int = 100) -> Array:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.ear.ear_lessons import read_taught
-from scripts.ear.ear_speech import Utterance
+from scripts.ear.ear_speech import SpokenUtterance
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
@@ -70,7 +70,7 @@ def aligned(phonemes: Sequence[str], heard: Sequence[str]) -> tuple[list[tuple[s
     return pairs[::-1], float(costs[-1, -1])
 
 
-def count(network: PhonemeNetwork, utterances: Iterable[Utterance]) -> Counts:
+def count(network: PhonemeNetwork, utterances: Iterable[SpokenUtterance]) -> Counts:
     """How often each token was heard for each phoneme."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in utterances:

@@ -27,7 +27,7 @@ from scripts.ear.ear_alignment import tokens_of
 from scripts.ear.ear_graph import compact, recogniser_graph
 from scripts.ear.ear_lessons import aligned_speech, own_tokens, read_taught
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
-from scripts.ear.ear_speech import Utterance, hours_of
+from scripts.ear.ear_speech import SpokenUtterance, hours_of
 from scripts.ear.ear_teaching import Teaching, TeachingConfig
 from scripts.ear.ear_windows import Surroundings
 from scripts.ear.whisper_weights import read_encoder
@@ -53,7 +53,9 @@ _NOT_TAUGHT = 4
 _log = logging.getLogger(__name__)
 
 
-def surroundings(noise: Sequence[Path], rooms: Sequence[Path], speech: Sequence[Utterance], seed: int) -> Surroundings:
+def surroundings(
+    noise: Sequence[Path], rooms: Sequence[Path], speech: Sequence[SpokenUtterance], seed: int
+) -> Surroundings:
     """The rooms and noises of the lessons."""
     simulated = simulated_rooms(_SIMULATED, seed)
     measured = [read_audio(path) for folder in rooms for path in audio_files(folder)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scripts.ear.ear_speech import Utterance, Way
+from scripts.ear.ear_speech import SpokenUtterance, Way
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
 
@@ -35,7 +35,7 @@ class Alignment:
 class Lattice:
     """The states of all ways to say an utterance, and which states each can follow."""
 
-    def __init__(self, utterance: Utterance, tokens: Tokens, between: Sequence[int]) -> None:
+    def __init__(self, utterance: SpokenUtterance, tokens: Tokens, between: Sequence[int]) -> None:
         self._between = [(number, 0.0) for number in between]
         self.groups: list[Sequence[tuple[int, float]]] = []
         self.phones: list[str] = []
@@ -74,7 +74,7 @@ class Lattice:
         return state
 
 
-def align(utterance: Utterance, heard: Array, tokens: Tokens, between: Sequence[int]) -> Alignment | None:
+def align(utterance: SpokenUtterance, heard: Array, tokens: Tokens, between: Sequence[int]) -> Alignment | None:
     """The best path of the text through ``heard``, ``(frames, tokens)`` logarithms of probabilities; ``None`` if it has
     too few frames."""
     lattice = Lattice(utterance, tokens, between)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.ear.ear_alignment import Tokens, align
-from scripts.ear.ear_speech import Utterance, hours_of, read_utterances
+from scripts.ear.ear_speech import SpokenUtterance, hours_of, read_utterances
 from scripts.ear.ear_windows import AlignedSpeech
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import WORD_BOUNDARY
@@ -26,11 +26,11 @@ _REPORTED = 1_000
 _log = logging.getLogger(__name__)
 
 
-def read_taught(folders: Sequence[Path], readers: Sequence[str]) -> tuple[list[Utterance], list[Utterance]]:
+def read_taught(folders: Sequence[Path], readers: Sequence[str]) -> tuple[list[SpokenUtterance], list[SpokenUtterance]]:
     """The utterances of the people who are taught, and those of the others: ``readers``, and an eighth of the people of
     each folder with many, by a hash of their names."""
-    taught: list[Utterance] = []
-    others: list[Utterance] = []
+    taught: list[SpokenUtterance] = []
+    others: list[SpokenUtterance] = []
     for folder in folders:
         own = read_utterances(folder)
         strangers = strangers_among({one.speaker for one in own}, readers)
@@ -59,7 +59,7 @@ def own_tokens(names: Sequence[str]) -> Tokens:
 
 
 def aligned_speech(
-    utterances: Sequence[Utterance],
+    utterances: Sequence[SpokenUtterance],
     hear: Callable[[Array], Array],
     tokens: Tokens,
     between: Sequence[int],

@@ -60,7 +60,7 @@ class LogMel(nn.Module):
         return compressed(self.bands @ spectrum[..., :-1].abs().square())
 
 
-class Block(nn.Module):
+class EncoderLayer(nn.Module):
     """A layer of the encoder: attention over all frames, then two dense layers, each with its own normalisation."""
 
     def __init__(self, size: int) -> None:
@@ -96,7 +96,7 @@ class Ear(nn.Module):
         count = len({name.split("/")[0] for name in weights if name.startswith("layer_") and name[6].isdigit()})
         self.first = nn.Conv1d(MELS, size, 3, padding=1)
         self.second = nn.Conv1d(size, size, 3, stride=STRIDE, padding=1)
-        self.blocks = nn.ModuleList(Block(size) for _ in range(count))
+        self.blocks = nn.ModuleList(EncoderLayer(size) for _ in range(count))
         self.after = nn.LayerNorm(size)
         self.register_buffer("places", _places(weights, size)[:: STRIDE // 2].contiguous())
         self.head = nn.Sequential(

@@ -33,7 +33,7 @@ class Way(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Utterance:
+class SpokenUtterance:
     """A stretch of speech and its text."""
 
     speaker: str
@@ -47,7 +47,7 @@ class Utterance:
         return self.samples.astype(np.float32)
 
 
-def read_utterances(folder: Path) -> list[Utterance]:
+def read_utterances(folder: Path) -> list[SpokenUtterance]:
     """The utterances of a folder with ``transcripts.jsonl`` that can be pronounced, in the order of their files.
 
     Raises ``DataError`` for a folder without texts, or with texts of another language.
@@ -70,12 +70,12 @@ def read_utterances(folder: Path) -> list[Utterance]:
     return found
 
 
-def hours_of(utterances: Sequence[Utterance]) -> float:
+def hours_of(utterances: Sequence[SpokenUtterance]) -> float:
     """Hours of speech."""
     return sum(len(one.samples) for one in utterances) / SAMPLE_RATE / 3_600
 
 
-def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[Utterance]:
+def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[SpokenUtterance]:
     path, whole = Path(), np.zeros(0, np.float32)
     for one in listed:
         words = [_ways(word) for word in words_of(one.text)]
@@ -86,7 +86,7 @@ def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[Utterance]:
         end = min(one.end, len(whole) / SAMPLE_RATE)
         if _LEAST <= end - one.start <= _MOST:
             samples = whole[round(one.start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
-            yield Utterance(one.speaker or one.path.stem.split("-")[0], tuple(words), samples.astype(np.float16))
+            yield SpokenUtterance(one.speaker or one.path.stem.split("-")[0], tuple(words), samples.astype(np.float16))
 
 
 _known: dict[str, tuple[Way, ...]] = {}

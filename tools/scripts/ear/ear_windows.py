@@ -10,7 +10,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from scripts.ear.ear_alignment import Alignment
 from scripts.ear.ear_network import OUTPUT_SAMPLES
-from scripts.ear.ear_speech import Utterance
+from scripts.ear.ear_speech import SpokenUtterance
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.verify.verifier import PHONEME_SAMPLES
@@ -40,7 +40,7 @@ _LIKELY_WRONG = 1.6
 class AlignedSpeech:
     """Utterances that fit their texts, with the tokens to be taught."""
 
-    utterances: Sequence[Utterance]
+    utterances: Sequence[SpokenUtterance]
     alignments: Sequence[Alignment]
     tokens: Sequence[NDArray[np.int64]]
     """``(phones,)`` of each."""
