@@ -153,8 +153,8 @@ def recogniser_page(record: Mapping[str, Any], *, figures: str) -> str:
         "",
         "The share of recordings of people, in per cent, whose word's phonemes fit what a recogniser hears better than "
         f"they fit all but {strict} % of {record['looks']} looks at {record['hours']:.1f} h of other people's speech; in "
-        f"brackets: all but {of_all} %. None of these people, noises and rooms had a part when the recognisers were "
-        "taught; what the first had learnt from before is not known. Each has the table of its own confusions.",
+        f"brackets: all but {of_all} %. None of these people, noises and rooms had a part when the last of the recognisers "
+        "was taught. Each has the table of its own confusions.",
     ]
     for how, name in _HOW.items():
         lines += ["", f"## {name[0].upper()}{name[1:]}", "", f"| word | recordings | {' | '.join(names)} |"]

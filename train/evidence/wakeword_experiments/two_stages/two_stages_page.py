@@ -48,8 +48,8 @@ _LIMITS = (
     '"marvin".',
     "- **Read speech, and noise mixed in afterwards**: television was not measured, and from some metres away fewer "
     "words are found (`collections.md`).",
-    "- **The phoneme recogniser** was taught to hear in noise and rooms after the figures of all words but "
-    '"jarvis" were made. At the same thresholds they find as many people or more since then (`accuracy-notes.md`).',
+    "- **The phoneme recogniser** that ships was made after these figures, and some of these people taught it. At the same "
+    "thresholds the words find as many recordings or more with it (`text-alone.md`).",
     "- **One training run** of each model. More is in `accuracy-notes.md` (what was tried), `one-stage.md` "
     "(peers and earlier "
     "models), `strangers.md`, `unheard.md` and `close-words.md` (the paper's close words).",
