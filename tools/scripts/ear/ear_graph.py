@@ -3,16 +3,13 @@
 import io
 import json
 import math
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import onnx
 import torch
 import torch.nn.functional as nnf
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from scripts.ear.ear_network import HOP, OUTPUT_SAMPLES, WINDOW, Ear, compressed, mel_bands
@@ -21,14 +18,14 @@ from wakeword.verify.verifier import PHONEME_SAMPLES
 
 _OPSET = 17
 _LARGE = 4_096
-"""Values of a weight from which on it is stored in half precision."""
+"""Values of a weight beyond which it is stored in fewer bits."""
+_LARGEST = 127
 
 
 class _FromSamples(nn.Module):
     """The whole way from samples; the spectrum is a convolution, so that every runtime has what it takes."""
 
-    cosines: Tensor
-    sines: Tensor
+    waves: Tensor
     bands: Tensor
 
     def __init__(self, ear: Ear) -> None:
@@ -36,14 +33,13 @@ class _FromSamples(nn.Module):
         self.ear = ear
         angles = torch.arange(WINDOW)[None] * torch.arange(WINDOW // 2 + 1)[:, None] * (2 * math.pi / WINDOW)
         window = torch.hann_window(WINDOW)
-        self.register_buffer("cosines", (torch.cos(angles) * window)[:, None].float())
-        self.register_buffer("sines", (torch.sin(angles) * window)[:, None].float())
+        waves = torch.cat([torch.cos(angles), torch.sin(angles)]) * window
+        self.register_buffer("waves", waves[:, None].float())
         self.register_buffer("bands", mel_bands())
 
     def forward(self, waveform: Tensor, waveform_lengths: Tensor) -> tuple[Tensor, Tensor]:
         padded = nnf.pad(waveform[:, None], (WINDOW // 2, WINDOW // 2), mode="reflect")
-        real = nnf.conv1d(padded, self.cosines, stride=HOP)
-        imaginary = nnf.conv1d(padded, self.sines, stride=HOP)
+        real, imaginary = nnf.conv1d(padded, self.waves, stride=HOP).chunk(2, dim=1)
         energies = (real.square() + imaginary.square())[..., :-1]
         said = self.ear(compressed(self.bands @ energies))
         return said, torch.div(waveform_lengths, OUTPUT_SAMPLES, rounding_mode="floor")
@@ -69,28 +65,29 @@ def recogniser_graph(ear: Ear, tokens: Sequence[str]) -> onnx.ModelProto:
 
 
 def compact(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same recogniser with the matrices of its encoder in seven bits and its other weights in half precision.
+    """The same recogniser with the matrices of its encoder in eight bits and its other weights in half precision.
 
-    With seven bits no processor's kernel can overflow where it adds two products in 16 bits: all give the same sums.
+    ONNX Runtime makes 32 bits of them when it loads the file, and computes in these. Sums in eight bits would be faster,
+    but they differ between processors and in a browser by as much as the rounding.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "compact.onnx"
-        quantize_dynamic(
-            model,
-            path,
-            op_types_to_quantize=["MatMul"],
-            per_channel=True,
-            reduce_range=True,
-            weight_type=QuantType.QInt8,
-        )
-        found = onnx.load(path)
-    kept = [one for one in found.metadata_props if one.key == TOKENS_KEY]
-    del found.metadata_props[:]
-    found.metadata_props.extend(kept)
-    for value in found.graph.initializer:
-        if value.data_type == TensorProto.FLOAT and math.prod(value.dims) > _LARGE:
-            wide, narrow = value.name, f"{value.name}_half"
-            value.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(value).astype(np.float16), narrow))
-            found.graph.node.insert(0, helper.make_node("Cast", [narrow], [wide], to=TensorProto.FLOAT))
+    found = onnx.ModelProto()
+    found.CopyFrom(model)
+    matrices = {name for node in found.graph.node if node.op_type == "MatMul" for name in node.input}
+    for value in list(found.graph.initializer):
+        if value.data_type != TensorProto.FLOAT or math.prod(value.dims) <= _LARGE:
+            continue
+        name, values = value.name, numpy_helper.to_array(value)
+        nodes = []
+        if name in matrices and values.ndim == 2:
+            scale = (np.abs(values).max(axis=0) / _LARGEST).clip(1e-12).astype(np.float32)
+            value.CopyFrom(numpy_helper.from_array(np.round(values / scale).astype(np.int8), f"{name}_whole"))
+            found.graph.initializer.append(numpy_helper.from_array(scale, f"{name}_scale"))
+            nodes.append(helper.make_node("Cast", [f"{name}_whole"], [f"{name}_wide"], to=TensorProto.FLOAT))
+            nodes.append(helper.make_node("Mul", [f"{name}_wide", f"{name}_scale"], [name]))
+        else:
+            value.CopyFrom(numpy_helper.from_array(values.astype(np.float16), f"{name}_half"))
+            nodes.append(helper.make_node("Cast", [f"{name}_half"], [name], to=TensorProto.FLOAT))
+        for place, node in enumerate(nodes):
+            found.graph.node.insert(place, node)
     onnx.checker.check_model(found)
     return found

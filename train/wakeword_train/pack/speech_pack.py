@@ -80,7 +80,7 @@ FRAMES_OF_PHONEME = 2
 LOSS_STEP = 0.25
 UNLISTED = 7.0
 """What a token loses that a frame does not list. With this number the tenth of looks that "computer", "jarvis" and "alexa"
-fit best fits 0.09 to 0.16 better than with the recogniser in use; with 8 it fits 0.07 to 0.12 worse, which would promise
+fit best fits 0.10 to 0.18 better than with the recogniser in use; with 8 it fits 0.06 to 0.12 worse, which would promise
 too much."""
 PACK_VERSION = 1
 _MOST_BYTES = 64 * 2**20
