@@ -8,8 +8,8 @@ from support import ROOT
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 BACKGROUND = ROOT / "background"
-MOST_BYTES = 15e6
-"""Of the files of the wheel; with all that it needs 194 MB are installed, and 200 are the limit."""
+MOST_BYTES = 19.5e6
+"""Of the files of the wheel; with all that it needs 199 MB are installed, and 200 are the limit."""
 
 
 def files_of_the_wheel() -> Iterator[Path]:

@@ -16,8 +16,7 @@ from wakeword import ConfigError
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP, EmbeddingNetwork, embeddings_of
-from wakeword.verify.phoneme_verifier import TOKENS_KEY, tokens_of_text
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_phonemes
 
 FOLDER = assets_folder() / "encoders"
 SPAN = 76
@@ -92,10 +91,11 @@ def test_the_page_of_licences_names_the_digests() -> None:
 
 
 def test_the_tokens_are_those_of_the_outputs() -> None:
-    recogniser = onnx.load(FOLDER / "phonemes.onnx")
-    metadata = {entry.key: entry.value for entry in recogniser.metadata_props}
-    tokens = tokens_of_text(metadata[TOKENS_KEY])
-    assert len(set(tokens)) == len(tokens) == recogniser.graph.output[0].type.tensor_type.shape.dim[2].dim_value
+    network = load_phonemes(FOLDER / "phonemes.onnx", file_digest(FOLDER / "phonemes.onnx"))
+    tokens = list(network.tokens)
+    assert len(set(tokens)) == len(tokens) == network.log_probabilities(np.zeros(32_000, np.float32)).shape[1]
+    output = onnx.helper.make_tensor_value_info("log_probs", onnx.TensorProto.FLOAT, [1, None, len(tokens)])
+    recogniser = onnx.helper.make_model(onnx.helper.make_graph([], "recogniser", [], [output]))
     made = phoneme_recogniser(recogniser, {"decoder": tokens[:-2]})
     assert json.loads(made.metadata_props[0].value) == tokens
     with pytest.raises(ConfigError, match="as many tokens"):

@@ -13,7 +13,7 @@ EXAMPLES: Final = {
     "review": "wakeword review saved",
     "voices": "wakeword voices install kokoro",
     "synth": 'wakeword synth "hey zorvella" --out clips',
-    "calibrate": "wakeword calibrate --model zorvella --positives takes --negatives no",
+    "calibrate": "wakeword calibrate --model zorvella.onnx --positives takes --negatives no",
     "evaluate": "wakeword evaluate --keyword alexa --positives takes --negatives no",
     "compare": "wakeword compare alexa better.onnx --positives takes --negatives no",
     "serve": "wakeword serve --keyword alexa --uri tcp://0.0.0.0:10400",

@@ -128,3 +128,8 @@ def test_a_guessed_pronunciation_is_named() -> None:
     assert advise("hey zorvella").guessed == ["zorvella"]
     with pytest.raises(SynthesisError, match="pronounce as English"):
         advise("日本")
+
+
+@pytest.mark.parametrize("text", ["thankyou", "okay thank you", "ohmygod", "hello good morning"])
+def test_a_set_phrase_is_known_however_it_is_written_or_begun(text: str) -> None:
+    assert advise(text).grade is Grade.POOR

@@ -13,7 +13,7 @@ from support.small_world import small_config, write_world
 import wakeword_train
 from wakeword.base.errors import ConfigError
 from wakeword.model.model import read_model
-from wakeword_train import DataFolders, FitConfig, TrainConfig, cli, fit_tensors, train
+from wakeword_train import DataFolders, FitConfig, TrainConfig, fit_tensors, train, train_options
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, make_loss, method_named
 
@@ -98,7 +98,7 @@ def test_the_default_is_a_method_and_the_same_everywhere() -> None:
 
 
 def test_the_help_of_train_names_every_method() -> None:
-    assert f"{', '.join(METHODS)}, or a package's own." == cli._METHOD.help
+    assert f"{', '.join(METHODS)}, or a package's own." == train_options._METHOD.help
 
 
 @pytest.mark.parametrize("method", METHODS)

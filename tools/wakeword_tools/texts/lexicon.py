@@ -17,6 +17,7 @@ from wakeword_tools.texts.splits import read_texts
 
 _LEAST_ZIPF = 1.5
 """Rarer words (less than three in a hundred million) are mostly unknown names."""
+_GREETINGS = "hey", "hello", "hi", "ok", "okay"
 _LEAST_WORDS = 8
 """Number of dictionary words in which three sounds must follow one another to count as English."""
 
@@ -80,9 +81,14 @@ def set_phrases() -> frozenset[str]:
 
 
 def set_phrases_with(words: Sequence[str]) -> list[str]:
-    """The set phrases in which several words stand, or which they are."""
-    inside = f" {' '.join(words)} "
-    return [phrase for phrase in sorted(set_phrases()) if inside in f" {phrase} "] if len(words) > 1 else []
+    """The set phrases in which several words stand, or which they are, also written as one word or after a greeting."""
+    spoken = words[1:] if len(words) > 2 and words[0] in _GREETINGS else words
+    inside, joined = f" {' '.join(spoken)} ", "".join(spoken)
+    return [
+        phrase
+        for phrase in sorted(set_phrases())
+        if (len(spoken) > 1 and inside in f" {phrase} ") or phrase.replace(" ", "") == joined
+    ]
 
 
 def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord, float]]:

@@ -121,9 +121,10 @@ def test_a_detection_is_as_the_library_reports_it(play, models: Path, recordings
 
 
 def test_what_is_played_is_taken_out(cli, play, models: Path, recordings: Path) -> None:
-    """The playback is the recording itself, 6 dB louder and 50 ms before it: a sound of its own, twice."""
+    """What the recording holds is played 50 ms before it, in another colour: a sound of its own, twice."""
     samples, rate = soundfile.read(recordings / "first.wav", dtype="float32")
-    reference = np.concatenate((0.9 * samples[800:], np.zeros(800, np.float32)))
+    coloured = np.convolve(samples, [0.6, 0.0, 0.0, 0.3])[: len(samples)]
+    reference = np.concatenate((coloured[800:], np.zeros(800))).astype(np.float32)
     soundfile.write(recordings / "played.wav", reference, rate)
     assert len(play().out.splitlines()) == 2
     result = play("--playback", recordings / "played.wav")
