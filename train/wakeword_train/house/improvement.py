@@ -104,7 +104,7 @@ class House:
         """The events without those that only a rule calls false.
 
         A rule calls a person false who is not understood afterwards, and neither voices nor true wakes of others tell what
-        that costs: 108 such wakes of one person, beside 307 true wakes of others, took 10 of 26 of the person's words.
+        that costs: 108 such wakes of one person, with 307 true wakes of others, took 10 of 26 of the person's words.
         """
         return [one for one in self.events if one.is_word or one.by_person]
 
