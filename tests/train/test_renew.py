@@ -89,6 +89,12 @@ def test_each_form_of_a_word_is_written_anew_in_its_language(tmp_path: Path, net
     assert verifier.phonemes == (foreign_variants("ich", "de", network.tokens)[0].variant,)
 
 
+@pytest.mark.parametrize("config", [[], None, {"synthesis": None}, {"synthesis": {"also": 5, "say": [7]}}])
+def test_a_record_of_training_may_hold_anything(tmp_path: Path, config: object) -> None:
+    written_for_another("marvin", tmp_path / "mine.onnx", config=config)
+    assert renew_model(tmp_path / "mine.onnx")
+
+
 def test_a_word_that_cannot_be_said_leaves_its_file_as_it_is(tmp_path: Path) -> None:
     written_for_another("北京", tmp_path / "word.onnx", config={})
     before = (tmp_path / "word.onnx").read_bytes()
@@ -102,5 +108,8 @@ def test_a_model_of_another_recogniser_says_how_to_renew_it(tmp_path: Path) -> N
     written_for_another("marvin", path)
     with pytest.raises(ModelError, match="`wakeword renew MODEL`"):
         Detector(path)
-    assert CliRunner().invoke(app, ["renew", str(path)]).output == f"{path}: renewed\n"
+    assert (
+        CliRunner().invoke(app, ["renew", str(path)]).output
+        == f"{path}: renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again\n"
+    )
     Detector(path)

@@ -19,6 +19,7 @@ from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 
 MEASURED_WITH = "measured_with_recogniser"
 """Entry of a card's record of training: the digest of the recogniser with which its figures were measured."""
+_RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
 
 def renew(models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Files, or names of models.")]) -> None:
@@ -29,7 +30,7 @@ def renew(models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="
     require_training_packages()
     for one in models:
         path = Path(model_file(one))
-        typer.echo(f"{path}: {'renewed' if renew_model(path) else 'is of this version, or has no phonemes'}")
+        typer.echo(f"{path}: {_RENEWED if renew_model(path) else 'is of this version, or has no phonemes'}")
 
 
 def renew_model(path: Path) -> bool:
@@ -71,12 +72,19 @@ def renew_model(path: Path) -> bool:
     return True
 
 
+def _texts(listed: Any) -> tuple[str, ...]:
+    """The texts of a list on a card, which may hold anything."""
+    return tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
+
+
 def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
     """The ways to say the word, as its training had them."""
     from wakeword_train.config import SynthesisConfig
     from wakeword_train.spoken_texts import SpokenKeyword
 
-    plan = training.get("config", {}).get("synthesis", {})
-    said = SynthesisConfig(also=tuple(plan.get("also", ())), say=tuple(plan.get("say", ())))
+    config = training.get("config")
+    plan = config.get("synthesis") if isinstance(config, dict) else None
+    also, say = (_texts(plan.get(key)) if isinstance(plan, dict) else () for key in ("also", "say"))
+    said = SynthesisConfig(also=also, say=say)
     recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
     return SpokenKeyword(phrase, said, 0, language).variants(recogniser.tokens)
