@@ -108,8 +108,7 @@ def test_a_model_of_another_recogniser_says_how_to_renew_it(tmp_path: Path) -> N
     written_for_another("marvin", path)
     with pytest.raises(ModelError, match="`wakeword renew MODEL`"):
         Detector(path)
-    assert (
-        CliRunner().invoke(app, ["renew", str(path)]).output
-        == f"{path}: renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again\n"
-    )
+    said = CliRunner().invoke(app, ["renew", str(path)]).output
+    assert said.startswith(f"{path}: renewed; ")
+    assert "wakeword calibrate" in said
     Detector(path)
