@@ -8,14 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 from wakeword import Detector
-from wakeword.base.errors import ModelError, WakewordError
+from wakeword.base.errors import ConfigError, ModelError, WakewordError
 from wakeword.cli.app import app
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model, read_model_bytes
+from wakeword.model.versions import Versions
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variants
+from wakeword_train import renew as renew_module
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.renew import MEASURED_WITH, renew_model
 
@@ -112,3 +114,64 @@ def test_a_model_of_another_recogniser_says_how_to_renew_it(tmp_path: Path) -> N
     assert said.startswith(f"{path}: renewed; ")
     assert "wakeword calibrate" in said
     Detector(path)
+
+
+def improved(path: Path, number: int) -> bytes:
+    """What `improve` would install in the place of a model."""
+    data, card = read_model_bytes(path), read_model(path).card
+    return embed_card(data, dataclasses.replace(card, training={**card.training, "improved": {"taught": number}}))
+
+
+def test_an_improved_model_that_is_renewed_was_not_undone_and_its_first_version_serves(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    written_for_another("marvin", path)
+    for number in (1, 2):
+        Versions(path).replace(improved(path, number), {"taught": float(number)})
+    assert renew_model(path)
+    assert Versions(path).undone() == []
+    assert [one.figures for one in Versions(path).history()] == [{"taught": 2.0}, {"taught": 1.0}, {}]
+    assert read_model(path).card.training["improved"] == {"taught": 2}
+    # What the next improvement begins with has the new recogniser too.
+    assert parse_model(Versions(path).first()).second_stage is not None
+    for number, undone in ((1, [2]), (None, [1, 2])):
+        Versions(path).undo()
+        Detector(path)
+        assert read_model(path).card.training.get("improved") == (None if number is None else {"taught": number})
+        assert sorted(one.figures["taught"] for one in Versions(path).undone()) == undone
+    assert not renew_model(path)
+
+
+def test_a_predecessor_that_is_gone_hinders_no_renewal(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    written_for_another("marvin", path)
+    Versions(path).replace(improved(path, 1), {"taught": 1.0})
+    for copy in Versions(path).folder.glob("*.model"):
+        copy.unlink()
+    assert renew_model(path)
+    Detector(path)
+    with pytest.raises(ModelError, match="expected the version before"):
+        Versions(path).first()
+
+
+def test_a_renewal_and_an_improvement_at_once_do_not_overwrite_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.onnx"
+    written_for_another("marvin", path)
+    nightly, better = Versions(path), improved(path, 1)
+    ways = renew_module._ways
+
+    def meanwhile(*arguments: object) -> object:
+        nightly.replace(better, {"taught": 1.0})
+        return ways(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(renew_module, "_ways", meanwhile)
+        with pytest.raises(ConfigError, match="the model was replaced meanwhile"):
+            renew_model(path)
+    assert path.read_bytes() == better
+    nightly = Versions(path)
+    assert renew_model(path)
+    with pytest.raises(ConfigError, match="the model was replaced meanwhile"):
+        nightly.replace(improved(path, 2), {})
+    assert read_model(path).card.training["improved"] == {"taught": 1}

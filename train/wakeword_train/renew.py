@@ -5,16 +5,17 @@ Networks, weights and points stay; the word's phonemes are written anew, with th
 
 import dataclasses
 import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import replacing
 from wakeword.base.plugins import require_training_packages
 from wakeword.model.installed import assets_folder, model_file
-from wakeword.model.model import parse_model, read_model, read_model_bytes
+from wakeword.model.model import parse_model, read_model
+from wakeword.model.versions import Versions
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 
 MEASURED_WITH = "measured_with_recogniser"
@@ -34,19 +35,25 @@ def renew(models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="
 
 
 def renew_model(path: Path) -> bool:
-    """Write a file anew, under a temporary name that then takes its place; whether anything was to be done.
+    """Put the renewal of a model into its place, as a version of it; whether anything was to be done.
 
-    Raises ``ModelError`` if it is no model, and ``ConfigError`` if its word cannot be written in the recogniser's tokens.
+    Raises ``ModelError`` if it is no model, ``ConfigError`` if its word cannot be written in the recogniser's tokens, and
+    as ``Versions.replace`` does.
     """
+    read_model(path)  # its errors name the file
+    return Versions(path).renew(partial(_renewed, path))
+
+
+def _renewed(path: Path, model: bytes) -> bytes:
+    """A version of the model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
     from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
 
-    card = read_model(path).card
+    card = parse_model(model).card
     verifier = card.verifier
     _, digest = shipped_digests()
     if verifier is None or not verifier.phonemes or verifier.phonemes_digest == digest:
-        return False
-    model = read_model_bytes(path)
+        return model
     ways = _ways(card.phrase, card.language, card.training, digest)
     if not ways:
         raise ConfigError(f"{path}: expected sounds that the recogniser knows, got {card.phrase!r}; train it again")
@@ -67,9 +74,7 @@ def renew_model(path: Path) -> bool:
     made = parse_model(data).card
     record = {MEASURED_WITH: verifier.phonemes_digest, **made.training}
     today = f"{datetime.date.today():%Y.%m.%d}"
-    with replacing(path) as temporary:
-        temporary.write_bytes(embed_card(data, dataclasses.replace(made, training=record, version=today)))
-    return True
+    return embed_card(data, dataclasses.replace(made, training=record, version=today))
 
 
 def _texts(listed: Any) -> tuple[str, ...]:

@@ -258,6 +258,42 @@ def test_a_version_that_never_was_in_its_place_was_not_undone(
     assert [one.figures for one in Versions(path).undone()] == [judgement().figures()]
 
 
+def test_a_version_is_undone_too_if_the_process_that_installed_it_was_killed(
+    tmp_path: Path, first: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(DATA)
+    new = model_with(DATA, first, judgement())
+    put = Versions._put
+
+    def killed(self: Versions, data: bytes) -> None:
+        put(self, data)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Versions, "_put", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Versions(path).replace(new, judgement().figures())
+    assert path.read_bytes() == new
+    Versions(path).undo()
+    assert path.read_bytes() == DATA
+    assert [one.figures for one in Versions(path).undone()] == [judgement().figures()]
+
+
+def test_what_a_killed_process_left_next_to_a_model_goes_with_the_next_version(tmp_path: Path, first: Judge) -> None:
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(DATA)
+    versions = Versions(path)
+    versions.folder.mkdir()
+    left = [tmp_path / ".mine.onnx.abcdefgh.onnx", *(versions.folder / f".{one}" for one in ("a.model.b", "history.c"))]
+    others = tmp_path / ".other.onnx.abcdefgh.onnx"
+    for one in (*left, others):
+        one.write_bytes(DATA)
+    versions.replace(model_with(DATA, first, judgement()), {})
+    assert not any(one.exists() for one in left)
+    assert others.exists()
+
+
 def test_a_version_that_comes_back_makes_no_circle(tmp_path: Path, first: Judge) -> None:
     path = tmp_path / "mine.onnx"
     path.write_bytes(DATA)
