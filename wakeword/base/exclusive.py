@@ -1,8 +1,11 @@
 """Files and folders that one process at a time writes: a run that goes on with an earlier one's work is alone with it."""
 
+import errno
+import itertools
 import logging
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -70,18 +73,27 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def turn_in(folder: Path) -> Iterator[None]:
+def turn_in(folder: Path, patience: float = 10.0) -> Iterator[None]:
     """Wait until no other thread or process is in such a block for this folder. ``OSError`` if there is no such folder.
 
-    On a system or a disk without locks of this kind nothing waits.
+    After a second the log says what is waited for, and after ``patience`` seconds ``TimeoutError`` is raised: such a block
+    takes milliseconds, and a process that stays in one hangs. On a system or a disk without locks of this kind nothing
+    waits.
     """
     if fcntl is None:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        for hundredths in itertools.count():
+            if _lock(handle):
+                break
+            if hundredths >= 100 * patience:
+                text = f"another process has locked the folder, and was waited for {patience:.0f} s; end it"
+                raise TimeoutError(errno.ETIMEDOUT, text, str(folder))
+            if hundredths == 100:
+                logger.warning("%s: waiting for another process that has locked the folder", folder)
+            time.sleep(0.01)
         yield
     finally:
         os.close(handle)
@@ -94,23 +106,28 @@ def remove_held(path: Path, file: BinaryIO) -> None:
     path.unlink(missing_ok=True)
 
 
+def _lock(file: BinaryIO | int) -> bool:
+    """Whether no other process has the lock. Some network file systems have none, as Windows."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
 def _locked(path: Path, output: Path) -> BinaryIO:
     while True:
         file = path.open("a+b")
-        try:
-            if fcntl is None:
-                return file
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Who had the lock before may have removed the file: then it keeps no one out.
-            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                return file
-        except BlockingIOError:
+        if not _lock(file):
             file.close()
             raise ConfigError(
                 f"{output}: expected to be alone, but another run writes it; wait for that run, or choose another output"
-            ) from None
-        except FileNotFoundError:  # removed in this moment
-            pass
-        except OSError:  # some network file systems have no locks
-            return file
+            )
+        # Who had the lock before may have removed the file: then it keeps no one out.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
         file.close()

@@ -190,7 +190,7 @@ def new_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def write_json(path: Path, content: object) -> None:
+def write_json(path: Path, content: object, *, private: bool = False) -> None:
     """Write ``content`` as indented JSON with ``replacing``. ``ValueError`` for numbers that JSON lacks, such as NaN."""
-    with replacing(path) as temporary:
+    with replacing(path, private=private) as temporary:
         temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -3,9 +3,9 @@
 import json
 import math
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,8 +48,8 @@ class HeardHours:
     """Hours by day, word and threshold, in a file of ``folder``. Safe to use from any thread, and by several processes.
 
     Written at most once a minute by a thread of its own, so a process that is killed loses a minute. At most 30 days with
-    something heard are kept, the newest. What a clock that was ahead has counted is of today; one that is not set counts
-    for the newest day of the file.
+    something heard are kept, the newest, and as many later than today: then the clock was ahead or is behind, and which
+    of the two no one knows, so each day stays the one that it was. A clock that is not set counts for the newest day.
     """
 
     def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
@@ -77,7 +77,7 @@ class HeardHours:
                 rows = _with(written, self._pending)
         found: dict[Listened, HeardTime] = {}
         for (day, listened), heard in rows.items():
-            found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=day))
+            found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=min(day, _today(rows))))
         return found
 
     def close(self, seconds_left: float | None = None) -> None:
@@ -115,18 +115,21 @@ class HeardHours:
                 self._is_failing = True
 
 
-def _with(rows: _Rows, pending: Mapping[Listened, HeardTime]) -> _Rows:
-    """The newest days, with what is pending on today, and with what a clock that was ahead has put on later days."""
+def _today(rows: _Rows) -> str:
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    if today < _CLOCKS_BEGIN:  # a clock that is not set
-        today = max([today, *(day for day, _ in rows)])
-    found: _Rows = {}
-    for (day, listened), heard in chain(rows.items(), (((today, key), heard) for key, heard in pending.items())):
-        key = min(day, today), listened
-        found[key] = found.get(key, HeardTime()).plus(heard)
-    days = sorted({day for day, _ in found}, reverse=True)[:_MOST_DAYS]
-    newest = sorted((key for key in found if key[0] in days), key=lambda key: key[0], reverse=True)[:_MOST_ROWS]
-    return {key: found[key] for key in reversed(newest)}
+    return today if today >= _CLOCKS_BEGIN else max([today, *(day for day, _ in rows)])
+
+
+def _with(rows: _Rows, pending: Mapping[Listened, HeardTime]) -> _Rows:
+    """The rows with what is pending on today; of the days until today the newest, of later ones the first."""
+    found, today = dict(rows), _today(rows)
+    for listened, heard in pending.items():
+        found[today, listened] = found.get((today, listened), HeardTime()).plus(heard)
+    days = sorted({day for day, _ in found})
+    here = bisect_right(days, today)
+    kept = days[max(0, here - _MOST_DAYS) : here + _MOST_DAYS]
+    newest = sorted((key for key in found if key[0] in kept), key=lambda key: (key[0] <= today, key[0]), reverse=True)
+    return {key: found[key] for key in reversed(newest[:_MOST_ROWS])}
 
 
 def _read(path: Path, complain: Callable[[str], None]) -> _Rows:

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -84,10 +85,6 @@ class Keeper:
             days=days,
             features=None if features_of is None else features,
         )
-        try:
-            self._pairs.tidy(datetime.now(UTC))
-        except OSError as error:
-            complain(f"keep: {self.folder}: what is too old stays: {error.strerror}")
         self.hours = HeardHours(self.folder, complain)
         """How long a server has listened, which it adds to."""
         self._saver = Saver(
@@ -98,6 +95,7 @@ class Keeper:
             note=note,
             option="keep",
         )
+        self._saver.then(lambda: self._pairs.tidy(datetime.now(UTC)))  # another process may have locked the folder
 
     @property
     def folder(self) -> Path:
@@ -148,15 +146,10 @@ class Keeper:
 
         def write() -> None:
             path = saved.result()  # at hand, as it was queued before
-            if path is None:
-                return
-            told = {"outcome": outcome.value, "outcome_at": moment.isoformat(timespec="seconds")}
-            try:
-                rewrite(path.with_suffix(".json"), told)
-            except FileNotFoundError:  # a person has sorted it, which counts more, or it was deleted
-                pass
-            except Exception as error:  # of any kind: the next one can succeed
-                self._complain(f"keep: {path.name}: the outcome was not kept: {error}")
+            if path is not None:
+                told = {"outcome": outcome.value, "outcome_at": moment.isoformat(timespec="seconds")}
+                with suppress(FileNotFoundError):  # a person has sorted it, which counts more, or it was deleted
+                    rewrite(path.with_suffix(".json"), told)
 
         self._saver.then(write)
 

@@ -1,18 +1,16 @@
 """A folder of saved detections: pairs of an audio file and a JSON file, with limits on their size, number and age."""
 
 import json
-import math
 import os
 import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from wakeword.audio.detection import Detection, stage_one_entry
 from wakeword.audio.pcm import write_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, replacing
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, write_json
 from wakeword.base.text import letters_of
 from wakeword.base.types import Array
 
@@ -30,30 +28,20 @@ FeaturesOf = Callable[[Detection], Mapping[str, Array]]
 # <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
 _STEM = r"(?P<stem>[^\s./\\]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
 _SAVED = re.compile(rf"{_STEM}\.(wav|npz|json)")
-_TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|npz|json)\.\w+\.(wav|npz|json)")
+_TEMPORARY = re.compile(rf"\.(?P<target>{_STEM}\.(wav|npz|json)|\.days)\.\w+(\.(wav|npz|json))?")
 _TIME = "%Y%m%dT%H%M%S.%f"
 _SECONDS_TO_WRITE = 3_600
-"""Older temporary files were left by a process that was killed."""
-_DAY = 86_400.0
-_CLOCKS_BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
-"""Nothing was kept before: a clock that says so is not set."""
-_MARK = ".too-old"
-"""A file of the moment since which the clock calls something here too old."""
+"""Temporary files of another time were left by a process that was killed, if none has locked them."""
+_DAYS_FILE = ".days"
+"""The days on which something here was kept: of each the number of the newest pair when it began."""
 MAX_JSON = 65_536
-"""Bytes of the JSON file of a pair."""
+"""Bytes of a JSON file here."""
 _KEYWORD_BYTES = 120
 """Bytes of the keyword in a file's name."""
+_PATIENCE = 10.0
+"""Seconds to wait for another process that writes here."""
 _FREED = 0.05
 """Share of the limit that is free after a deletion, so that the folder need not be listed for each detection."""
-
-
-class _Kept(NamedTuple):
-    """What is known of a pair."""
-
-    size: int
-    """Bytes."""
-    written: float
-    """When its newest file was, in seconds of the system's clock."""
 
 
 class SavedPairs:
@@ -61,9 +49,11 @@ class SavedPairs:
 
     The JSON file of a pair appears last and is deleted first: if it exists, so does the audio. Before the pairs would
     take more than ``limit`` bytes, be more than ``most`` or be older than ``days``, the oldest are deleted; with ``most``,
-    the oldest of the client that has most. Only files with names of this form count. They, and a folder that is made for
-    them, are private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is set back:
-    no new pair counts as the oldest. With ``features`` a file of these takes the place of the audio.
+    the oldest of the client that has most. A pair is older if the folder was in use on so many other days since it was
+    saved, and its own time is not within them: a clock that jumps adds one day, however far it jumps, and one that is
+    wrong for a week adds the days of that week. Only files with names of this form count. They, and a folder that is
+    made for them, are private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is
+    set back: no new pair counts as the oldest. With ``features`` a file of these takes the place of the audio.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
@@ -83,7 +73,7 @@ class SavedPairs:
         self.folder = folder
         self._limit, self._most, self._days = limit, most, days
         self._features = features
-        self._number = 0
+        self._number, self._patience = 0, _PATIENCE
         self._kept = self._listed()
 
     def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
@@ -106,7 +96,7 @@ class SavedPairs:
 
     def tidy(self, moment: datetime) -> None:
         """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
-        with turn_in(self.folder):
+        with self._turn():
             self._make_room(moment)
 
     def add(
@@ -119,7 +109,7 @@ class SavedPairs:
     ) -> Path:
         """Save a file, with ``content`` as its JSON file or alone; return its path. On ``OSError`` nothing is saved."""
         # One process at a time, from the choice of a name until the files have it.
-        with turn_in(self.folder):
+        with self._turn():
             stem = self._next_stem(name, moment)
             path = self.folder / f"{stem}.{suffix}"
             try:
@@ -136,12 +126,20 @@ class SavedPairs:
             except OSError:
                 path.unlink(missing_ok=True)
                 raise
-            self._kept[stem] = _Kept(size, time.time())
+            self._kept[stem] = size
         return path
 
     def remove(self, path: Path) -> None:
         """Delete what ``add`` saved, if it is still there."""
         self._delete(path.stem)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """No other process writes here. Who waited in vain does not wait again: what is queued must come to its end."""
+        patience, self._patience = self._patience, 0.0
+        with turn_in(self.folder, patience):
+            self._patience = _PATIENCE
+            yield
 
     def _next_stem(self, name: str, moment: datetime) -> str:
         if self._days is not None or self._most is not None:
@@ -161,30 +159,21 @@ class SavedPairs:
             np.savez_compressed(file, **self._features(detection))  # type: ignore[arg-type]
 
     def _too_old(self, moment: datetime) -> list[str]:
-        """What is older than allowed, once the clock has said so for a day: one that was wrong in between takes nothing.
-
-        A pair is as old as its name says or, where the clock was not set or ahead when it got that, as its files.
-        """
-        if self._days is None or moment < _CLOCKS_BEGIN:
+        """What is older than ``days``, as the class says. ``OSError`` if the day cannot be written down."""
+        if self._days is None:
             return []
-        now, old = moment.timestamp(), []
-        for stem, kept in self._kept.items():
-            written = datetime.fromtimestamp(min(max(kept.written, 0), now + 1), UTC)
-            times = age_of(stem)[0], _name_time(written)
-            begun = next((one for one in times if _name_time(_CLOCKS_BEGIN) <= one <= _name_time(moment)), None)
-            if begun is None:  # its age is not known, and counts from here
-                for path in filter(Path.exists, self._files_of(stem)):
-                    os.utime(path, (now, now))
-            elif begun < _name_time(moment - timedelta(self._days)):
-                old.append(stem)
-        mark = self.folder / _MARK
-        since = mark.stat().st_mtime if mark.exists() else math.inf
-        if not old:
-            mark.unlink(missing_ok=True)
-        elif since > now:
-            mark.touch(0o600)
-            os.utime(mark, (now, now))
-        return old if now >= since + _DAY else []
+        path, now, then = self.folder / _DAYS_FILE, _name_time(moment), _name_time(moment - timedelta(self._days))
+        newest = max((age_of(stem)[1] for stem in self._kept), default=0)
+        before: dict[str, int] = {}
+        with suppress(OSError, *DAMAGED):
+            before = {str(day): int(number) for day, number in read_json(path, MAX_JSON).items()}
+        # A number may come again where the newest pairs were taken away.
+        days = {day: min(before.get(day, newest), newest) for day in (*before, now[:8])}
+        days = dict([*days.items()][-self._days - 1 :]) if newest else {}
+        if days != before:
+            write_json(path, days, private=True)
+        there = max([*days.values()][: -self._days or None], default=0)
+        return [stem for stem in self._kept if age_of(stem)[1] <= there and not then <= age_of(stem)[0] <= now]
 
     def _files_of(self, stem: str) -> list[Path]:
         return [self.folder / f"{stem}.{suffix}" for suffix in ("json", "wav", "npz")]
@@ -198,19 +187,19 @@ class SavedPairs:
         """Delete what is too old, and what is too much together with so many new ones of a client."""
         for stem in self._too_old(moment):
             self._delete(stem)
-        used = sum(one.size for one in self._kept.values())
+        used = sum(self._kept.values())
         too_large = 0.0
         if used + size > self._limit:
             if size > self._limit:
                 raise OSError(f"a detection needs {size / 1e6:.1f} MB, more than --save-limit")
             self._kept = self._listed()  # other processes may have deleted or added some
-            used = sum(one.size for one in self._kept.values())
+            used = sum(self._kept.values())
             too_large = used - min(self._limit - size, (1 - _FREED) * self._limit)
         too_many = 0 if self._most is None else len(self._kept) + new - self._most
         for stem in self._going(client) if max(too_large, too_many) > 0 else ():
             if max(too_large, too_many) <= 0:
                 break
-            too_large, too_many = too_large - self._kept[stem].size, too_many - 1
+            too_large, too_many = too_large - self._kept[stem], too_many - 1
             self._delete(stem)
 
     def _going(self, client: str) -> Iterator[str]:
@@ -223,9 +212,9 @@ class SavedPairs:
         while any(shares.values()):
             yield shares[max(shares, key=lambda one: (len(shares[one]), one == client))].popleft()
 
-    def _listed(self) -> "dict[str, _Kept]":
-        """Each pair in the folder, by its files' common stem."""
-        found: dict[str, _Kept] = {}
+    def _listed(self) -> dict[str, int]:
+        """The bytes of each pair in the folder, by its files' common stem."""
+        found: dict[str, int] = {}
         with os.scandir(self.folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):  # another process has deleted it
@@ -233,10 +222,9 @@ class SavedPairs:
                         continue
                     status = entry.stat(follow_symlinks=False)
                     if (saved := _SAVED.fullmatch(entry.name)) is not None:
-                        before = found.get(saved["stem"], _Kept(0, 0.0))
-                        found[saved["stem"]] = _Kept(before.size + status.st_size, max(before.written, status.st_mtime))
-                    elif _TEMPORARY.fullmatch(entry.name) and status.st_mtime < time.time() - _SECONDS_TO_WRITE:
-                        Path(entry).unlink()
+                        found[saved["stem"]] = found.get(saved["stem"], 0) + status.st_size
+                    elif abs(time.time() - status.st_mtime) > _SECONDS_TO_WRITE:
+                        remove_abandoned(self.folder / one["target"] for one in _TEMPORARY.finditer(entry.name))
         return found
 
 
@@ -269,7 +257,7 @@ def delete_saved(folder: Path) -> list[str]:
     """Delete all files of ``SavedPairs`` in a folder, unfinished ones too; their names. ``OSError`` as the disk does."""
     found = list(folder.iterdir()) if folder.is_dir() else []
     ours = [path for path in found if _SAVED.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)]
-    for path in (*ours, folder / _MARK):
+    for path in (*ours, folder / _DAYS_FILE):
         path.unlink(missing_ok=True)
     return [path.name for path in ours]
 

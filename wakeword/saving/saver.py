@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -41,7 +42,8 @@ class Saver:
         self._trouble = ""
         self._lost = self._lost_before = 0  # before the present trouble
         # A disk that hangs must not keep the process from ending.
-        threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="wakeword-save", daemon=True)
+        self._thread.start()
 
     def save(self, detection: Detection, *, near_miss: bool = False) -> Future[Path | None]:
         """Queue a detection, or what nearly was one, for saving.
@@ -55,12 +57,12 @@ class Saver:
     def work(self, save: Callable[[], Path]) -> Future[Path | None]:
         """Queue a call that saves something; the future as of ``save``."""
         saved: Future[Path | None] = Future()
-        if not self.then(lambda: self._save(save, saved), block=self._wait_for_room):
-            saved.set_result(None)
+        if not self.then(partial(self._save, save, saved), block=self._wait_for_room):
+            self._tell(saved, None)
         return saved
 
     def then(self, work: Callable[[], None], *, block: bool = False) -> bool:
-        """Call ``work``, which raises nothing, after what was queued before; whether there was room for it."""
+        """Call ``work`` after what was queued before; whether there was room for it. What it raises is reported."""
         try:
             self._waiting.put(work, block=block)
         except queue.Full:
@@ -70,23 +72,30 @@ class Saver:
 
     def _work(self) -> None:
         while True:
-            self._waiting.get()()
-            self._waiting.task_done()
+            work = self._waiting.get()
+            try:
+                work()
+                self._succeed()
+            except BaseException as error:  # of any kind: the next one can succeed
+                with suppress(BaseException):  # what reports it may fail too
+                    self._fail((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
+            finally:
+                self._waiting.task_done()
 
     def _save(self, save: Callable[[], Path], saved: Future[Path | None]) -> None:
         path = None
         try:
             path = save()
-        except Exception as error:  # of any kind: saving the next detection can succeed
-            self._fail((isinstance(error, OSError) and error.strerror) or str(error))
-        else:
-            self._succeed()
         finally:
-            saved.set_result(path)
+            self._tell(saved, path)
+
+    def _tell(self, saved: Future[Path | None], path: Path | None) -> None:
+        with self._reporting:
+            self._lost += path is None
+        saved.set_result(path)
 
     def _fail(self, trouble: str) -> None:
         with self._reporting:
-            self._lost += 1
             if not self._trouble:
                 self._trouble = trouble
                 self._complain(
@@ -107,7 +116,8 @@ class Saver:
 
         Return how many of all were not saved, which is reported.
         """
-        while (waiting := self._waiting.unfinished_tasks) and seconds_left() != 0:
+        # A process that was forked has no thread.
+        while (waiting := self._waiting.unfinished_tasks) and seconds_left() != 0 and self._thread.is_alive():
             time.sleep(0.01)
         if lost := self._lost + waiting:
             self._complain(

@@ -16,7 +16,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, replacing, resolved
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved, write_json
 from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
 
 
@@ -95,6 +95,8 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
             content = {name: value for name, value in content.items() if name not in ("reviewed", "reviewed_at")}
             if answer is not None:
                 content |= {"reviewed": answer.value, "reviewed_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            # What an answer left that was interrupted here.
+            remove_abandoned(into / one / path.name for one in Answer for path in (pair.data, pair.audio))
             with (
                 replacing(data, private=True) as unfinished_data,
                 replacing(data.with_suffix(".wav"), private=True) as unfinished_audio,
@@ -113,9 +115,7 @@ def rewrite(data: Path, entries: Mapping[str, str]) -> None:
     """
     # A person may be moving the pair: the file must not appear again where it was.
     with turn_in(data.parent):
-        content = {**content_of(data), **entries}
-        with replacing(data, private=True) as unfinished:
-            unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_json(data, {**content_of(data), **entries}, private=True)
 
 
 def _remove(pairs: Iterable[Path]) -> None:

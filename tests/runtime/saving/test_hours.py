@@ -152,3 +152,20 @@ def test_a_day_of_a_clock_that_was_ahead_does_not_stay(tmp_path: Path, at: Calla
     assert total(tmp_path) == HeardTime(60.0, 0, "2024-05-01")
     heard(tmp_path)
     assert total(tmp_path) == HeardTime(120.0, 0, "2024-05-01")
+
+
+def test_a_clock_that_is_behind_for_days_folds_no_days_onto_one(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    for day in range(30):
+        at(NOON + timedelta(days=day))
+        heard(tmp_path, 60.0 + day)
+    before = json.loads((tmp_path / HOURS_FILE).read_text())["days"]
+    for days in (25, -365):
+        at(NOON + timedelta(days=days))
+        heard(tmp_path, 1.0)
+        now = json.loads((tmp_path / HOURS_FILE).read_text())["days"]
+        # Only the day that it calls today is another one.
+        assert {day: rows for day, rows in before.items() if now[day] != rows}.keys() <= {"2024-05-26"}
+        assert total(tmp_path).seconds == sum(rows[0][2] for rows in now.values())
+    at(NOON + timedelta(days=30))
+    heard(tmp_path, 1.0)
+    assert len(json.loads((tmp_path / HOURS_FILE).read_text())["days"]) == 30

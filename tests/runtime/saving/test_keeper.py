@@ -2,10 +2,13 @@
 
 import errno
 import json
-import os
+import subprocess
+import sys
 import threading
+import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -124,43 +127,91 @@ def test_number_and_age_are_bounded_and_a_clock_that_is_set_back_loses_nothing_n
     # Another process, an hour after the machine woke up in 1970.
     back = [SavedPairs(tmp_path, 10**9, most=5, days=30).save(detection(), NOON - timedelta(days=19_000)) for _ in "ab"]
     assert [path.exists() for path in (*kept, *back)] == [*4 * [False], *3 * [True], True, True]
-    for day in (31, 32):
-        pairs.save(detection(), NOON + timedelta(days=day))
-    assert len(saved_pairs(tmp_path)) == 2
+    looked(tmp_path, range(1, 30))
+    assert len(saved_pairs(tmp_path)) == 5
+    looked(tmp_path, range(30, 33))
+    pairs.save(detection(), NOON + timedelta(days=33))
+    assert len(saved_pairs(tmp_path)) == 1
+
+
+def looked(folder: Path, days: Iterable[float], *, start: datetime = NOON) -> None:
+    """A process starts on each of these days after ``start``."""
+    for day in days:
+        SavedPairs(folder, 10**9, most=50, days=30).tidy(start + timedelta(days=day))
 
 
 @pytest.mark.parametrize("way", ["wake", "start"])
-def test_a_clock_that_was_ahead_for_an_hour_deletes_nothing(tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("days_ahead", [365, 3_650])
+def test_a_clock_that_is_ahead_for_weeks_deletes_nothing(tmp_path: Path, way: str, days_ahead: int) -> None:
     pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
     for number in range(5):
         pairs.save(detection(), NOON + timedelta(hours=number))
-    for hour in range(2):
-        ahead = NOON + timedelta(days=365, hours=hour)
-        pairs.save(detection(), ahead) if way == "wake" else SavedPairs(tmp_path, 10**9, days=30).tidy(ahead)
+    for day in range(25):
+        ahead = NOON + timedelta(days=days_ahead + day)
+        pairs.save(detection(), ahead) if way == "wake" else looked(tmp_path, [0], start=ahead)
     kept = len(saved_pairs(tmp_path))
     assert kept >= 5
-    pairs.tidy(NOON + timedelta(days=1))
-    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".wav"}
-    # The next time that it is ahead, for less than a day, is another time.
-    pairs.tidy(NOON + timedelta(days=370))
-    pairs.tidy(NOON + timedelta(days=2))
+    looked(tmp_path, range(26, 29))
     assert len(saved_pairs(tmp_path)) == kept
+    # The days pass all the same, and what a clock that was ahead has named goes with the others.
+    looked(tmp_path, range(29, 70))
+    assert saved_pairs(tmp_path) == []
 
 
-def test_events_of_a_clock_that_was_not_set_are_as_old_as_the_time_since_it_was(tmp_path: Path) -> None:
+def test_two_clocks_that_differ_by_a_year_delete_nothing(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
     for number in range(5):
-        for suffix in (".wav", ".json"):
-            path = pairs.save(detection(), datetime(1970, 1, 1, number, tzinfo=UTC))
-            os.utime(path.with_suffix(suffix), (0, 0))
-    kept = len(saved_pairs(tmp_path))
-    now = datetime.now(UTC)
-    for days in (0, 2, 29):
-        SavedPairs(tmp_path, 10**9, most=50, days=30).tidy(now + timedelta(days=days))
-        assert len(saved_pairs(tmp_path)) == kept
-    for days in (32, 34):
-        pairs.tidy(now + timedelta(days=days))
-    assert list(tmp_path.glob("*.json")) == []
+        pairs.save(detection(), NOON + timedelta(hours=number))
+    for number in range(100):
+        looked(tmp_path, [number / 100, 365 + number / 100])
+    assert len(saved_pairs(tmp_path)) == 5
+
+
+def test_a_machine_that_was_off_for_a_year_still_has_its_last_events(tmp_path: Path) -> None:
+    """It cannot tell this from a clock that is wrong; the days on which it is used count."""
+    SavedPairs(tmp_path, 10**9, most=50, days=30).save(detection(), NOON)
+    looked(tmp_path, range(365, 395))
+    assert len(saved_pairs(tmp_path)) == 1
+    looked(tmp_path, range(395, 397))
+    assert saved_pairs(tmp_path) == []
+
+
+def test_numbers_that_come_again_make_nothing_old(tmp_path: Path) -> None:
+    """A person sorts the newest events into folders of their own: the next process begins with their numbers."""
+    pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
+    for day in range(20):
+        pairs.save(detection(), NOON + timedelta(days=day))
+    looked(tmp_path, range(20, 40))
+    for pair in saved_pairs(tmp_path)[:-1]:
+        file_pair(pair, Answer.NO, tmp_path)
+    (oldest,) = saved_pairs(tmp_path)
+    oldest.data.rename(tmp_path / "hey_you-20240501T120000.000000-0001.json")
+    oldest.audio.rename(tmp_path / "hey_you-20240501T120000.000000-0001.wav")
+    again = SavedPairs(tmp_path, 10**9, most=50, days=30)
+    audio = again.save(detection(), datetime(1970, 1, 1, tzinfo=UTC))
+    assert audio.name.endswith("-0002.wav")
+    looked(tmp_path, range(40, 65))
+    assert [pair.audio for pair in saved_pairs(tmp_path)] == [audio]
+
+
+def test_a_damaged_list_of_days_begins_anew(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
+    pairs.save(detection(), NOON)
+    for bad in ("[", "[1]", '{"20240501": "x"}', 60_000 * "["):
+        (tmp_path / ".days").write_text(bad)
+        looked(tmp_path, range(100, 102))
+        assert len(saved_pairs(tmp_path)) == 1
+    assert len(json.loads((tmp_path / ".days").read_text())) == 2
+
+
+def test_events_of_a_clock_that_was_not_set_are_as_old_as_the_days_since(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path, 10**9, most=50, days=30)
+    for number in range(5):
+        pairs.save(detection(), datetime(1970, 1, 1, number, tzinfo=UTC))
+    looked(tmp_path, range(29))
+    assert len(saved_pairs(tmp_path)) == 5
+    looked(tmp_path, range(29, 32))
+    assert saved_pairs(tmp_path) == []
 
 
 def from_client(client: str) -> Detection:
@@ -312,3 +363,105 @@ def test_features_stand_for_the_audio_and_hold_no_sound(tmp_path: Path) -> None:
         np.array_equal(a, b, equal_nan=True)
         for a, b in zip(heard.arrays().values(), kept.arrays().values(), strict=True)
     )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Another process stays in its turn in this folder."""
+    program = (
+        "import sys; from pathlib import Path; from wakeword.base.exclusive import turn_in\n"
+        "with turn_in(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        yield
+        process.communicate()
+
+
+def test_a_folder_that_another_process_has_locked_is_a_line_and_delays_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wakeword.saving.saved_pairs._PATIENCE", 0.3)
+    lines: list[str] = []
+    with locked(tmp_path):
+        begun = time.monotonic()
+        keeper = Keeper(tmp_path, complain=lines.append, note=lines.append)
+        assert time.monotonic() - begun < 0.2
+        for _ in range(20):
+            keeper.keep(detection())
+        # Who has waited once in vain waits no more: all that is queued comes to its end.
+        while keeper._saver._waiting.unfinished_tasks:
+            time.sleep(0.01)
+        assert time.monotonic() - begun < 2
+    keeper.keep(detection())
+    assert keeper.close() == 20
+    assert len(saved_pairs(tmp_path)) == 1
+    where = f"keep: {tmp_path}: another process has locked the folder"
+    assert lines[0].startswith(where)
+    assert lines[1:] == [
+        "keep: saving again; 20 detection(s) were not saved",
+        "keep: 20 detection(s) not saved in all",
+    ]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
+def test_whatever_fails_in_its_thread_closing_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """An outcome of another type, and a program that is told of a failure and fails itself."""
+
+    def report(line: str) -> None:
+        lines.append(line)
+        raise error
+
+    lines: list[str] = []
+    keeper = Keeper(tmp_path, complain=report)
+    tell = keeper.keep(detection())
+    tell("false")  # type: ignore[arg-type]
+    keeper.keep(detection())
+    assert closed_within(keeper, 10) == 0
+    assert len(saved_pairs(tmp_path)) == 2
+    assert lines == [f"keep: {tmp_path}: 'str' object has no attribute 'value'; {GOES_ON}"]
+
+
+GOES_ON = "listening continues, and saving will be tried again"
+
+
+def closed_within(keeper: Keeper, seconds: float) -> int:
+    """What closing a keeper returns, in time."""
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(keeper.close()), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    (lost,) = found
+    return lost
+
+
+def test_a_process_that_was_forked_closes_what_it_inherited(tmp_path: Path) -> None:
+    program = f"""if True:
+        import os, threading
+        from wakeword import Keeper
+        keeper = Keeper({str(tmp_path)!r}, complain=lambda line: None)
+        hangs = threading.Event()
+        keeper._saver.then(lambda: hangs.wait(20) and None)
+        if os.fork() == 0:
+            os._exit(10 + keeper.close())
+        _, status = os.wait()
+        hangs.set()
+        print(os.waitstatus_to_exitcode(status))
+    """
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=15, check=True)
+    assert int(ended.stdout) >= 11
+
+
+def test_what_an_interrupted_answer_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    SavedPairs(tmp_path, 10**9).save(detection(), NOON)
+    (pair,) = saved_pairs(tmp_path)
+    (tmp_path / "no").mkdir()
+    for name in (pair.data.name, pair.audio.name):
+        (tmp_path / "no" / f".{name}.abcd_123{Path(name).suffix}").touch()
+    file_pair(pair, Answer.YES, tmp_path)
+    assert list((tmp_path / "no").iterdir()) == []
