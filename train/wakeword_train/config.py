@@ -169,6 +169,15 @@ class SynthesisConfig:
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"expected a share of {name} in 0..1, got {getattr(self, name)}")
 
+    @classmethod
+    def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":
+        """What was spoken as the word, by the record of training on a card, which may hold anything."""
+        config = training.get("config")
+        plan = config.get("synthesis") if isinstance(config, dict) else None
+        lists = [plan.get(key) if isinstance(plan, dict) else None for key in ("also", "say")]
+        also, say = ([one for one in some if isinstance(one, str)] if isinstance(some, list) else () for some in lists)
+        return cls(also=tuple(also), say=tuple(say))
+
 
 def _check_counts(*counts: int) -> None:
     if min(counts) < 0:

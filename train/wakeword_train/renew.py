@@ -77,19 +77,10 @@ def _renewed(path: Path, model: bytes) -> bytes:
     return embed_card(data, dataclasses.replace(made, training=record, version=today))
 
 
-def _texts(listed: Any) -> tuple[str, ...]:
-    """The texts of a list on a card, which may hold anything."""
-    return tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
-
-
 def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
     """The ways to say the word, as its training had them."""
     from wakeword_train.config import SynthesisConfig
     from wakeword_train.spoken_texts import SpokenKeyword
 
-    config = training.get("config")
-    plan = config.get("synthesis") if isinstance(config, dict) else None
-    also, say = (_texts(plan.get(key)) if isinstance(plan, dict) else () for key in ("also", "say"))
-    said = SynthesisConfig(also=also, say=say)
     recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
-    return SpokenKeyword(phrase, said, 0, language).variants(recogniser.tokens)
+    return SpokenKeyword(phrase, SynthesisConfig.of_record(training), 0, language).variants(recogniser.tokens)

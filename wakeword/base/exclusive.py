@@ -1,7 +1,6 @@
 """Files and folders that one process at a time writes: a run that goes on with an earlier one's work is alone with it."""
 
 import errno
-import itertools
 import logging
 import os
 import shutil
@@ -64,7 +63,19 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
     Raises ``ConfigError``, which names ``output``, while another process has it, and ``OSError`` as the file system does.
     Nothing keeps others out on a system without locks of this kind.
     """
-    file = _locked(path, output or path)
+    while True:
+        file = path.open("a+b")
+        if not _lock(file):
+            file.close()
+            raise ConfigError(
+                f"{output or path}: expected to be alone, but another run writes it; wait for that run, or choose another "
+                "output"
+            )
+        # Who had the lock before may have removed the file: then it keeps no one out.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                break
+        file.close()
     try:
         yield file
     finally:
@@ -85,15 +96,15 @@ def turn_in(folder: Path, patience: float = 10.0) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        for hundredths in itertools.count():
-            if _lock(handle):
-                break
+        hundredths = 0
+        while not _lock(handle):
             if hundredths >= 100 * patience:
                 text = f"another process has locked the folder, and was waited for {patience:.0f} s; end it"
                 raise TimeoutError(errno.ETIMEDOUT, text, str(folder))
             if hundredths == 100:
                 logger.warning("%s: waiting for another process that has locked the folder", folder)
             time.sleep(0.01)
+            hundredths += 1
         yield
     finally:
         os.close(handle)
@@ -116,18 +127,3 @@ def _lock(file: BinaryIO | int) -> bool:
     except OSError:
         pass
     return True
-
-
-def _locked(path: Path, output: Path) -> BinaryIO:
-    while True:
-        file = path.open("a+b")
-        if not _lock(file):
-            file.close()
-            raise ConfigError(
-                f"{output}: expected to be alone, but another run writes it; wait for that run, or choose another output"
-            )
-        # Who had the lock before may have removed the file: then it keeps no one out.
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                return file
-        file.close()

@@ -114,14 +114,12 @@ def remove_abandoned(targets: Iterable[Path]) -> None:
 
     One in use is locked by its process and stays, as do all on a system without locks of this kind.
     """
-    names: dict[Path, set[str]] = {}
-    for target in targets:
-        names.setdefault(target.parent, set()).add(target.name)
-    for folder, wanted in names.items() if fcntl is not None else ():
+    wanted = set(targets)
+    for folder in {target.parent for target in wanted} if fcntl is not None else ():
         with suppress(OSError):  # what cannot be listed cannot be written either, which is reported there
             for found in list(folder.iterdir()):
                 name = _TEMPORARY.fullmatch(found.name)
-                if name is not None and name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
+                if name and folder / name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
                     _remove_unlocked(found)
 
 
@@ -192,5 +190,10 @@ def new_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 def write_json(path: Path, content: object, *, private: bool = False) -> None:
     """Write ``content`` as indented JSON with ``replacing``. ``ValueError`` for numbers that JSON lacks, such as NaN."""
+    write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode(), private=private)
+
+
+def write_whole(path: Path | str, data: bytes, *, private: bool = False) -> None:
+    """Write a file with ``replacing``."""
     with replacing(path, private=private) as temporary:
-        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        temporary.write_bytes(data)

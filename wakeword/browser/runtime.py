@@ -14,7 +14,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import read_limited, replacing
+from wakeword.base.files import read_limited, write_whole
 
 RUNTIME_VERSION = "1.30.0"
 DIGESTS = {
@@ -89,8 +89,7 @@ def fetch_runtime(folder: Path) -> None:
                 data = b"" if content is None else content.read()
                 if hashlib.sha256(data).hexdigest() != missing.pop(name):
                     raise ConfigError(f"{url}: expected {name} of its digest, got another file; {ADVICE}")
-                with replacing(folder / name) as temporary:
-                    temporary.write_bytes(data)
+                write_whole(folder / name, data)
                 if not missing:
                     return
     # ValueError: an address that is none.

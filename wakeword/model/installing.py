@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.fetching import fetched
-from wakeword.base.files import DAMAGED, read_json, replacing, resolved, write_json
+from wakeword.base.files import DAMAGED, read_json, resolved, write_json, write_whole
 from wakeword.base.text import printable, shortened
 from wakeword.model.installed import model_name, named, nearest_name, shipped_models, user_folder, user_models
 from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes
@@ -66,8 +66,7 @@ def install_model(
     origin = Origin(source if remote else str(resolved(source)), found, datetime.now(UTC).isoformat(timespec="seconds"))
     # First, so that no model ever has the origin of another: an origin with another digest is not believed.
     write_json(_origin_file(path), asdict(origin))
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    write_whole(path, data)
     return Installed(chosen, path, model, origin)
 
 

@@ -5,15 +5,15 @@ version in force is the one in the model file and is not written down: whatever 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.exclusive import alone_with
-from wakeword.base.files import DAMAGED, read_json, read_limited, remove_abandoned, replacing, write_json
+from wakeword.base.files import DAMAGED, read_json, read_limited, remove_abandoned, write_json, write_whole
 from wakeword.model.model import MAX_FILE_BYTES, parse_model, read_model_bytes
 
 _MOST_HISTORY = 2**20
@@ -42,14 +42,14 @@ class Versions:
         self.path = path
         self.folder = path.with_suffix(".versions")
         self._data = read_model_bytes(path)
-        self.current = _sha256(self._data)
+        self.current = hashlib.sha256(self._data).hexdigest()
         """SHA-256 of the file when it was read."""
 
     def history(self) -> list[Version]:
         """The version in force and those before it, the newest first; one alone for a model that was never replaced."""
         known = {one.sha256: one for one in self._known()}
         found = [known.get(self.current, Version(self.current, None, ""))]
-        while (parent := found[-1].parent) is not None and parent in known and known[parent] not in found:
+        while (parent := found[-1].parent) in known and known[parent] not in found:
             found.append(known[parent])
         return found
 
@@ -58,26 +58,24 @@ class Versions:
 
         Nor those that were renewed: what counts is whether their renewal was undone.
         """
-        known, followed = self._known(), {one.sha256 for one in self.history()}
-        spared = followed | {one.renews for one in known if one.installed or one.sha256 in followed}
+        known, now = self._known(), {one.sha256 for one in self.history()}
+        spared = now | {one.renews for one in known if one.installed or one.sha256 in now}
         return [one for one in known if one.installed and one.sha256 not in spared]
 
     def first(self) -> bytes:
         """The bytes of the first version. ``ModelError`` if its copy is gone or damaged."""
         return self._bytes_of(self.history()[-1].sha256)
 
-    def replace(self, data: bytes, figures: Mapping[str, float]) -> Version:
+    def replace(self, data: bytes, figures: Mapping[str, float]) -> None:
         """Put a new version into place; the one in force before is kept.
 
         The model file changes at once, by a rename, after all else is written. Raises ``ConfigError`` if the file was
         changed meanwhile, or another process changes it, ``ModelError`` for what is no model and ``OSError``.
         """
-        sha256 = _sha256(data)
+        sha256 = hashlib.sha256(data).hexdigest()
         # A version that comes back follows what it followed, as if those after it were undone: no circle.
         parent = {one.sha256: one.parent for one in self.history()}.get(sha256, self.current)
-        new = Version(sha256, parent, _now(), dict(figures))
-        self._install([(new, data)])
-        return new
+        self._install([(Version(sha256, parent, "", dict(figures)), data)])
 
     def renew(self, renewed: Callable[[bytes], bytes]) -> bool:
         """Put what ``renewed`` makes of the version in force into its place; whether that is anything new.
@@ -85,21 +83,18 @@ class Versions:
         So for each version before it, as ``undo`` and ``first`` need them. One with a copy that is gone or damaged stays
         so. Raises as ``replace`` does, and what ``renewed`` raises.
         """
+        if renewed(self._data) == self._data:
+            return False
         made: list[tuple[Version, bytes]] = []
-        parent: str | None = None
+        parent = None
         for one in reversed(self.history()):
-            try:
-                old = self._bytes_of(one.sha256)
-            except ModelError:
-                parent = one.sha256
-                continue
-            if (data := renewed(old)) != old:
-                one = Version(_sha256(data), parent, one.installed or _now(), one.figures, one.sha256)
-            made.append((one, data))
+            with suppress(ModelError):  # not of the one in force, which was made above
+                data = renewed(self._bytes_of(one.sha256))
+                one = Version(hashlib.sha256(data).hexdigest(), parent, "", one.figures, one.sha256)
+                made.append((one, data))
             parent = one.sha256
-        if changed := made[-1][1] != self._data:
-            self._install(made)
-        return changed
+        self._install(made)
+        return True
 
     def undo(self) -> Version:
         """Put the predecessor back. Raises ``ConfigError`` if there is none, and as ``replace`` does."""
@@ -107,57 +102,48 @@ class Versions:
         if not before:
             raise ConfigError(f"{self.path}: expected a version before this one, found none; nothing was undone")
         data = self._bytes_of(before[0].sha256)
-        with self._alone() as known:
-            self._write(known)
+        with alone_with(self.folder / "lock", output=self.path):
+            self._write([])
             self._put(data)
         return before[0]
 
     def _install(self, made: Sequence[tuple[Version, bytes]]) -> None:
         """Put the last of these versions into place; those before it are its history."""
-        for _, data in made:
-            parse_model(data)
         self.folder.mkdir(0o700, exist_ok=True)
-        with self._alone() as known:
-            for data in (self._data, *(data for _, data in made)):
-                with replacing(self._copy(_sha256(data))) as temporary:
-                    temporary.write_bytes(data)
-            # First as those on their way: if the file is not changed, they were never there to be undone.
-            self._write([*known, *(replace(one, installed="") for one, _ in made)])
-            self._put(made[-1][1])
-            self._write([*known, *(one for one, _ in made)])
-
-    @contextmanager
-    def _alone(self) -> Iterator[list[Version]]:
-        """No other process changes the versions: those that are known, with the one in force, as one that was installed.
-
-        A process that was killed may have put it into place, and not have said so.
-        """
         with alone_with(self.folder / "lock", output=self.path):
             remove_abandoned([self.path])
-            for left in self.folder.glob(".*"):  # by ``replacing``, in a process that was killed
-                with suppress(OSError):
-                    left.unlink()
-            now = self.history()[0]
-            yield [*self._known(), replace(now, installed=now.installed or _now())]
+            for left in self.folder.glob(".*.????????.*"):  # by ``replacing``, in a process that was killed
+                left.unlink(missing_ok=True)
+            for data in (self._data, *(data for _, data in made)):
+                parse_model(data)
+                write_whole(self._copy(hashlib.sha256(data).hexdigest()), data)
+            # First as those on their way: if the file is not changed, they were never there to be undone.
+            self._write([replace(one, installed="") for one, _ in made])
+            self._put(made[-1][1])
+            self._write([])
 
-    def _write(self, known: Sequence[Version]) -> None:
-        """Write the history, the last of each version."""
-        last = {one.sha256: asdict(one) for one in known}
+    def _write(self, new: Sequence[Version]) -> None:
+        """Write the history with new versions. The one in force was installed, as were those that it follows.
+
+        That need not be written yet: a process can be killed between the two.
+        """
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        followed = [replace(one, installed=one.installed or now) for one in self.history()]
+        last = {one.sha256: asdict(one) for one in (*self._known(), *followed, *new)}
         write_json(self.folder / "history.json", list(last.values()))
 
     def _put(self, data: bytes) -> None:
-        if _sha256(read_model_bytes(self.path)) != self.current:
+        if hashlib.sha256(read_model_bytes(self.path)).hexdigest() != self.current:
             raise ConfigError(f"{self.path}: the model was replaced meanwhile, and stays as it is; try again")
-        with replacing(self.path) as temporary:
-            temporary.write_bytes(data)
-        self._data, self.current = data, _sha256(data)
+        write_whole(self.path, data)
+        self._data, self.current = data, hashlib.sha256(data).hexdigest()
 
     def _bytes_of(self, sha256: str) -> bytes:
         if sha256 == self.current:
             return self._data
         with suppress(OSError, ValueError):
             data = read_limited(self._copy(sha256), MAX_FILE_BYTES)
-            if _sha256(data) == sha256:
+            if hashlib.sha256(data).hexdigest() == sha256:
                 return data
         raise ModelError(
             f"{self._copy(sha256)}: expected the version before, found none or a damaged one; install the model again"
@@ -182,11 +168,3 @@ class Versions:
                 for one in content
             ]
         return []
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

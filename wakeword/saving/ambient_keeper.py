@@ -143,7 +143,7 @@ class AmbientKeeper:
                 self._add(key[0], "npz", partial(_write_segments, [segment for segment, _ in parts]))
                 self.bytes -= sizes
                 for _, part in parts:
-                    self._pairs.remove(part)
+                    self._pairs.remove(part.stem)
 
     def _merge_all(self) -> Path:
         for key in list(self._open):

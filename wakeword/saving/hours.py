@@ -1,7 +1,6 @@
 """The hours in which a house listened for each word: what its false wakes are counted against, on disk next to them."""
 
 import json
-import math
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, write_whole
 
 HOURS_FILE = "hours.json"
 _SECONDS_BETWEEN = 60.0
@@ -18,7 +17,8 @@ _MOST_DAYS = 30
 _MOST_ROWS = 5_000
 """A row is a word at a threshold on one day."""
 _MOST_BYTES = 4_000_000
-_MOST_WAKES = 10**9
+_MOST = 10**9
+"""Seconds, or wakes: more are damage."""
 _CLOCKS_BEGIN = "2020"
 """Nothing was heard before: a clock that says so is not set."""
 
@@ -103,8 +103,7 @@ class HeardHours:
                     days: dict[str, list[object]] = {}
                     for (day, key), heard in _with(_read(self._path, self._complain), pending).items():
                         days.setdefault(day, []).append([*key, *heard[:2]])
-                    with replacing(self._path, private=True) as unfinished:
-                        unfinished.write_text(json.dumps({"days": days}) + "\n", encoding="utf-8")
+                    write_whole(self._path, (json.dumps({"days": days}) + "\n").encode(), private=True)
                 self._is_failing = False
             except OSError as error:
                 with self._adding:
@@ -146,7 +145,7 @@ def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
         try:
             word, threshold, seconds, wakes = row
             heard = HeardTime(float(seconds), int(wakes))
-            if not (0 <= heard.seconds < math.inf and 0 <= heard.wakes < _MOST_WAKES):
+            if not (0 <= heard.seconds < _MOST and 0 <= heard.wakes < _MOST):
                 raise ValueError(row)
             rows[f"{datetime.fromisoformat(day):%Y-%m-%d}", (str(word), float(threshold))] = heard
         except DAMAGED:

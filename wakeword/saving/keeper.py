@@ -9,7 +9,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from weakref import WeakSet
 
 import numpy as np
@@ -19,6 +18,7 @@ from wakeword.base.types import Array
 from wakeword.model.candidate_looks import looks_of_kept
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
+from wakeword.saving.ambient_segment import first_stage_id
 from wakeword.saving.hours import HeardHours
 from wakeword.saving.saved_pairs import SavedPairs, share_of
 from wakeword.saving.saver import Saver
@@ -72,7 +72,8 @@ class Keeper:
             model = features_of(detection.keyword)
             return {
                 **looks_of_kept(model, detection.audio, float(detection.about.get("after", 0))).arrays(),
-                "first_stage": first_stage_mark(model),
+                # Features belong to the first stage and the recogniser that made them.
+                "first_stage": np.array(first_stage_id(model)),
             }
 
         self._hour, self._counts = 0, Counter[str]()
@@ -136,9 +137,7 @@ class Keeper:
     def __enter__(self) -> "Keeper":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def _tell(self, saved: "Future[Path | None]", outcome: WakeOutcome) -> None:
@@ -152,8 +151,3 @@ class Keeper:
                     rewrite(path.with_suffix(".json"), told)
 
         self._saver.then(write)
-
-
-def first_stage_mark(model: Model) -> Array:
-    """What tells a first stage from others, ``(1,)``: features belong to the one that made them."""
-    return np.array([model.card.self_test.logit], np.float32)

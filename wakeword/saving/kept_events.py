@@ -5,7 +5,6 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,8 @@ from wakeword.base.errors import DataError
 from wakeword.base.files import DAMAGED, remove_abandoned
 from wakeword.model.candidate_looks import Looks, looks_of_kept
 from wakeword.model.model import Model
+from wakeword.saving.ambient_segment import first_stage_id
 from wakeword.saving.hours import HOURS_FILE
-from wakeword.saving.keeper import first_stage_mark
 from wakeword.saving.saved_pairs import delete_saved, is_saved_pair
 from wakeword.saving.sorting import Answer, SavedPair, content_of, facts_of
 
@@ -60,19 +59,16 @@ class KeptEvent(SavedPair):
 
         By the hash of its ten minutes, so that a later event never changes the side of an earlier one.
         """
-        try:
-            block = str(int(datetime.fromisoformat(self.time).timestamp()) // (60 * _BLOCK_MINUTES))
-        except (ValueError, OverflowError):
-            block = self.data.name
+        moment = self.moment
+        block = self.data.name if moment is None else int(moment.timestamp()) // (60 * _BLOCK_MINUTES)
         return hashlib.sha256(f"{self.keyword}/{block}".encode()).digest()[0] % 2 == 1
 
     def looks(self, model: Model) -> Looks | None:
-        """What ``model`` hears in it; ``None`` if the event is damaged, or its features are from another first stage."""
+        """What ``model`` hears in it; ``None`` if it is damaged, or its features are from other networks."""
         try:
             if (features := self.data.with_suffix(".npz")).is_file():
                 with np.load(features) as arrays:
-                    same = np.allclose(arrays["first_stage"], first_stage_mark(model), atol=1e-4)
-                    return Looks.of_arrays(arrays) if same else None
+                    return Looks.of_arrays(arrays) if str(arrays["first_stage"]) == first_stage_id(model) else None
             return looks_of_kept(model, read_audio(self.audio), self.after)
         except Exception:  # numpy, zipfile and zlib raise many kinds of errors for a damaged file
             return None

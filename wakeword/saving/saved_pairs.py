@@ -129,9 +129,11 @@ class SavedPairs:
             self._kept[stem] = size
         return path
 
-    def remove(self, path: Path) -> None:
-        """Delete what ``add`` saved, if it is still there."""
-        self._delete(path.stem)
+    def remove(self, stem: str) -> None:
+        """Delete the files of this name, if they are still there."""
+        for suffix in ("json", "wav", "npz"):
+            (self.folder / f"{stem}.{suffix}").unlink(missing_ok=True)
+        self._kept.pop(stem, None)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -175,18 +177,10 @@ class SavedPairs:
         there = max([*days.values()][: -self._days or None], default=0)
         return [stem for stem in self._kept if age_of(stem)[1] <= there and not then <= age_of(stem)[0] <= now]
 
-    def _files_of(self, stem: str) -> list[Path]:
-        return [self.folder / f"{stem}.{suffix}" for suffix in ("json", "wav", "npz")]
-
-    def _delete(self, stem: str) -> None:
-        for path in self._files_of(stem):
-            path.unlink(missing_ok=True)
-        self._kept.pop(stem, None)
-
     def _make_room(self, moment: datetime, *, new: int = 0, size: int = 0, client: str = "") -> None:
         """Delete what is too old, and what is too much together with so many new ones of a client."""
         for stem in self._too_old(moment):
-            self._delete(stem)
+            self.remove(stem)
         used = sum(self._kept.values())
         too_large = 0.0
         if used + size > self._limit:
@@ -200,7 +194,7 @@ class SavedPairs:
             if max(too_large, too_many) <= 0:
                 break
             too_large, too_many = too_large - self._kept[stem], too_many - 1
-            self._delete(stem)
+            self.remove(stem)
 
     def _going(self, client: str) -> Iterator[str]:
         """The pairs as they go: the oldest one of the client that has most, counting a new one of ``client``."""

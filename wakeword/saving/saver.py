@@ -39,8 +39,7 @@ class Saver:
         self._wait_for_room = wait_for_room
         self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
-        self._trouble = ""
-        self._lost = self._lost_before = 0  # before the present trouble
+        self._trouble, self._lost, self._lost_before = "", 0, 0  # lost in all, and before the present trouble
         # A disk that hangs must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="wakeword-save", daemon=True)
         self._thread.start()
@@ -58,7 +57,7 @@ class Saver:
         """Queue a call that saves something; the future as of ``save``."""
         saved: Future[Path | None] = Future()
         if not self.then(partial(self._save, save, saved), block=self._wait_for_room):
-            self._tell(saved, None)
+            saved.set_result(None)
         return saved
 
     def then(self, work: Callable[[], None], *, block: bool = False) -> bool:
@@ -66,15 +65,14 @@ class Saver:
         try:
             self._waiting.put(work, block=block)
         except queue.Full:
-            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it")
+            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it", lost=1)
             return False
         return True
 
     def _work(self) -> None:
         while True:
-            work = self._waiting.get()
             try:
-                work()
+                self._waiting.get()()
                 self._succeed()
             except BaseException as error:  # of any kind: the next one can succeed
                 with suppress(BaseException):  # what reports it may fail too
@@ -87,15 +85,13 @@ class Saver:
         try:
             path = save()
         finally:
-            self._tell(saved, path)
+            with self._reporting:
+                self._lost += path is None
+            saved.set_result(path)
 
-    def _tell(self, saved: Future[Path | None], path: Path | None) -> None:
+    def _fail(self, trouble: str, *, lost: int = 0) -> None:
         with self._reporting:
-            self._lost += path is None
-        saved.set_result(path)
-
-    def _fail(self, trouble: str) -> None:
-        with self._reporting:
+            self._lost += lost
             if not self._trouble:
                 self._trouble = trouble
                 self._complain(

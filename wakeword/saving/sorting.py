@@ -96,7 +96,7 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
             if answer is not None:
                 content |= {"reviewed": answer.value, "reviewed_at": datetime.now(UTC).isoformat(timespec="seconds")}
             # What an answer left that was interrupted here.
-            remove_abandoned(into / one / path.name for one in Answer for path in (pair.data, pair.audio))
+            remove_abandoned([into / to / of.name for to in Answer for of in (pair.data, pair.audio)])
             with (
                 replacing(data, private=True) as unfinished_data,
                 replacing(data.with_suffix(".wav"), private=True) as unfinished_audio,

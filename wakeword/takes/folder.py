@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import replacing
+from wakeword.base.files import replacing, write_whole
 from wakeword.takes.take import Take
 
 
@@ -53,8 +53,7 @@ class TakeFolder:
             "fault": None if take.fault is None else take.fault.name.lower(),
             "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        with replacing(path.with_suffix(".json"), private=True) as temporary:
-            temporary.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        write_whole(path.with_suffix(".json"), (json.dumps(content) + "\n").encode(), private=True)
         with replacing(path, private=True) as temporary:
             write_audio(temporary, take.samples)
         return path

@@ -51,7 +51,7 @@ def test_hours_outlive_processes_and_those_at_once_lose_none(tmp_path: Path, at:
     assert (tmp_path / HOURS_FILE).stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("moment", ["write_text", "replace"])
+@pytest.mark.parametrize("moment", ["write_bytes", "replace"])
 def test_one_that_is_killed_loses_what_it_had_not_written(
     tmp_path: Path, at: Callable[[datetime], None], monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:

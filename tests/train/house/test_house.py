@@ -15,7 +15,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.model.candidate_looks import Looks
 from wakeword.model.model import parse_model, read_model
 from wakeword.model.versions import Versions
-from wakeword.saving.keeper import first_stage_mark
+from wakeword.saving.ambient_segment import first_stage_id
 from wakeword.saving.kept_events import forget, kept_events
 from wakeword_train.house.house_unit import MOST_LOWERED, Judge, Lesson, taught
 from wakeword_train.house.improvement import House, HouseEvent, Judgement, house_of, judge_of, model_with
@@ -185,7 +185,7 @@ def test_a_false_wake_without_what_followed_only_teaches(tmp_path: Path) -> None
     for number in range(40):
         path = keep(tmp_path / "no", number, keyword=first.card.phrase, after=0.0 if number % 2 else 1.28)
         path.with_suffix(".wav").unlink()
-        np.savez(path.with_suffix(".npz"), first_stage=first_stage_mark(first), **looks(HOUSE).arrays())
+        np.savez(path.with_suffix(".npz"), first_stage=first_stage_id(first), **looks(HOUSE).arrays())
     some = kept_events(tmp_path, first.card.phrase)
     own = OwnEvidence([looks(WORD)] * 4, [False, True] * 2, [], 1.0)
     house = house_of(DATA, DATA, some, lambda _: own)
@@ -285,7 +285,10 @@ def test_what_a_killed_process_left_next_to_a_model_goes_with_the_next_version(t
     path.write_bytes(DATA)
     versions = Versions(path)
     versions.folder.mkdir()
-    left = [tmp_path / ".mine.onnx.abcdefgh.onnx", *(versions.folder / f".{one}" for one in ("a.model.b", "history.c"))]
+    left = [
+        tmp_path / ".mine.onnx.abcdefgh.onnx",
+        *(versions.folder / f".{one}" for one in ("a.model.abcdefgh.model", "history.json.abcdefgh.json")),
+    ]
     others = tmp_path / ".other.onnx.abcdefgh.onnx"
     for one in (*left, others):
         one.write_bytes(DATA)
@@ -336,7 +339,7 @@ def test_the_command_installs_lists_and_undoes(cli, tmp_path: Path, monkeypatch:
     model.parent.mkdir()
     model.write_bytes(DATA)
     first = read_model(model)
-    mark = first_stage_mark(first)
+    mark = first_stage_id(first)
     for number in range(40):
         is_word = number % 4 == 0
         path = keep(kept / ("yes" if is_word else "no"), number, keyword=first.card.phrase)

@@ -11,7 +11,7 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword.base.text import printable
 from wakeword.checkup.keywords import detector_for
 from wakeword.checkup.processor import cost
@@ -62,8 +62,7 @@ def compare_engines(options: CompareOptions) -> None:
         if options.report is not None:
             write_json(options.report, content)
         if options.page is not None:
-            with replacing(options.page) as temporary:
-                temporary.write_text(referee_page(content), encoding="utf-8")
+            write_whole(options.page, referee_page(content).encode())
 
 
 def _content(

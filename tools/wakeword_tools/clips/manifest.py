@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import DataError, SynthesisError
-from wakeword.base.files import replacing, resolved
+from wakeword.base.files import resolved, write_whole
 from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.registry import engine_named, voice_named
@@ -67,8 +67,7 @@ def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
 
 def write_manifest(folder: Path, rows: Iterable[Mapping[str, object]]) -> None:
     """Write a folder's manifest, atomically; a missing folder is created."""
-    with replacing(folder / MANIFEST) as temporary:
-        temporary.write_text("".join(f"{_line(row)}\n" for row in rows), encoding="utf-8")
+    write_whole(folder / MANIFEST, "".join(f"{_line(row)}\n" for row in rows).encode())
 
 
 def read_manifest(path: Path | str) -> list[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from wakeword.base.errors import DataError, SynthesisError
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
@@ -176,8 +176,7 @@ def _spoken(
                 if spoken.error is not None:
                     failure = SynthesisError(spoken.error)
                 else:
-                    with replacing(path) as temporary:
-                        temporary.write_bytes(spoken.content)
+                    write_whole(path, spoken.content)
             yield row, recipe, failure
 
 

@@ -7,7 +7,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from wakeword.base.errors import ModelError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.format.card import METADATA_KEY, SCHEMA, ModelCard
 from wakeword.format.digest import DIGEST_KEY, checked_metadata, sealed
 from wakeword.model.model import read_model_bytes
@@ -42,5 +42,4 @@ def write_card(path: Path | str, card: ModelCard) -> None:
         data = embed_card(model, card)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    write_whole(path, data)

@@ -18,10 +18,10 @@ from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.model.candidate_looks import Looks, best_of_span, looks_of
 from wakeword.model.model import Model
+from wakeword.saving.ambient_segment import first_stage_id
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NaturalConfig, SynthesisConfig, TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
@@ -47,7 +47,7 @@ _GOES_ON = 0.5
 """Share of the clips that talk follows."""
 _PROBE = -6.0
 """The phonemes of the pack are asked for where the logits of both stages add up to this."""
-_VERSION = 2
+_VERSION = 3
 _PARTS = ("best", "embeddings", "fits")
 
 
@@ -66,15 +66,13 @@ class OwnEvidence:
 
 
 def own_evidence(model: Model, work: Path, *, note: Callable[[str], None] = log.info) -> OwnEvidence:
-    """Speak the word and hear the starter pack; of the same first stage and version only once, then from ``work``.
+    """Speak the word and hear the starter pack; of the same networks and version only once, then from ``work``.
 
     Raises ``ConfigError`` without an engine or the pack, and as ``looks_of`` does.
     """
     stage, card = model.second_stage, model.card
     assert stage is not None
-    key = [_VERSION, card.phrase, card.self_test.logit, stage.card.gate, stage.card.span, stage.card.embedding_digest]
-    if card.language != ENGLISH:
-        key.append(card.language)
+    key = _VERSION, card.phrase, card.language, first_stage_id(model)
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
 
     def voices() -> tuple[list[Looks], list[float]]:
@@ -138,15 +136,11 @@ def _amid_talk(clips: Sequence[Clip], talk: Sequence[Clip]) -> Iterator[Array]:
 
 def _spoken(card: ModelCard, work: Path) -> DataFolders:
     """Clips of the word, and of others, by the voices of this machine."""
-    config: Any = card.training.get("config")
-    config = config if isinstance(config, dict) else {}
-    before = config.get("synthesis", {}) if isinstance(config.get("synthesis"), dict) else {}
-    plan = SynthesisConfig(
+    plan = replace(
+        SynthesisConfig.of_record(card.training),
         positives=_FAST,
         negatives=_TALKED,
         engines=("installed",),
-        also=tuple(map(str, before.get("also", ()))),
-        say=tuple(map(str, before.get("say", ()))),
         natural=NaturalConfig(positives=_NATURAL, engines=("installed",)),
     )
     run = TrainingRun(

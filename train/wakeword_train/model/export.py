@@ -12,7 +12,7 @@ from torch import nn
 
 from wakeword.audio.features import mfcc
 from wakeword.base.errors import ModelError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard, SelfTest, self_test_signal
 from wakeword.model.lstm import HALF, MAX_ATTENTION
@@ -32,8 +32,7 @@ def export_model(network: WakeWordNetwork, card: ModelCard, path: Path | str) ->
     data = model_bytes(network, card)
     model = parse_model(data)
     _check_against_torch(model, network.eval().cpu(), card.window)
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    write_whole(path, data)
     return model
 
 

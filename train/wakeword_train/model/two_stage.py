@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 
 from wakeword.base.errors import ConfigError, ModelError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import AddedVerifier, VerifierCard
@@ -134,6 +134,5 @@ def export_two_stage(
         default_point=default_point,
         head_training=head_training,
     )
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    write_whole(path, data)
     return parse_model(data)

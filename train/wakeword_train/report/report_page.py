@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
@@ -33,8 +33,7 @@ from wakeword_train.training import TrainingResult
 
 def write_page(path: Path, card: ModelCard, result: TrainingResult, *, model: str) -> None:
     """Write the page about a model to ``path``, complete or not at all. ``model``: its file's name, for commands."""
-    with replacing(path) as temporary:
-        temporary.write_text(page(card, result, model=model), encoding="utf-8")
+    write_whole(path, page(card, result, model=model).encode())
 
 
 def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
