@@ -51,9 +51,9 @@ class Keeper:
 
     At most ``megabytes``, ``most`` events and ``days`` are kept, the newest, and of each client of a server no more than
     ``MOST_OF_A_CLIENT`` an hour; only their owner can read them. With ``features_of``, which gives the model of a keyword,
-    what that model hears is kept as numbers, and no audio. A disk that is slow, full or read-only delays nothing:
-    ``complain`` gets a line (by default the log). Raises ``ConfigError`` if ``folder`` is a file, and ``OSError`` if it
-    cannot be made.
+    what that model hears is kept as numbers, and no audio. A disk that is slow, full, read-only or locked by a process that
+    hangs delays nothing: ``complain`` gets a line (by default the log). Raises ``ConfigError`` if ``folder`` is a file,
+    and ``OSError`` if it cannot be made.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from support.builders import TWO_STAGE, bursts
 from wakeword import ConfigError, Detection, Detector, Keeper, Model, load_model
 from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.model.candidate_looks import Looks, looks_of
+from wakeword.model.candidate_looks import looks_of
 from wakeword.saving.keeper import MOST_OF_A_CLIENT
 from wakeword.saving.kept_events import read_event
 from wakeword.saving.saved_pairs import SavedPairs
@@ -357,8 +357,10 @@ def test_features_stand_for_the_audio_and_hold_no_sound(tmp_path: Path) -> None:
         keeper.keep(Detection("hey you", 0.5, 1.0, 2.0, samples))
     assert {path.suffix for path in tmp_path.iterdir()} == {".npz", ".json"}
     (features,) = tmp_path.glob("*.npz")
-    with np.load(features) as arrays:
-        kept = Looks.of_arrays(arrays)
+    event = read_event(features.with_suffix(".json"), tmp_path)
+    assert event is not None
+    kept = event.looks(model)
+    assert kept is not None
     assert all(
         np.array_equal(a, b, equal_nan=True)
         for a, b in zip(heard.arrays().values(), kept.arrays().values(), strict=True)
