@@ -164,7 +164,11 @@ class SavedPairs:
         """What is older than ``days``, as the class says. ``OSError`` if the day cannot be written down."""
         if self._days is None:
             return []
-        path, now, then = self.folder / _DAYS_FILE, _name_time(moment), _name_time(moment - timedelta(self._days))
+        path, now, then = (
+            self.folder / _DAYS_FILE,
+            _name_time(moment),
+            _name_time(moment - timedelta(min(self._days, 10_000))),
+        )
         newest = max((age_of(stem)[1] for stem in self._kept), default=0)
         before: dict[str, int] = {}
         with suppress(OSError, *DAMAGED):

@@ -37,7 +37,7 @@ def kept(folder: Path, number: int = 4) -> Keeper:
         audio = np.full(1_600, 0.001 * minute, np.float32)
         found = Detection("hey you", minute / 1_000, 1.0, 2.0, audio, about=about)
         pairs.save(found, NOON + timedelta(minutes=minute), near_miss=minute % 2 == 1)
-    return Keeper(folder, most=10**6, days=10**5)
+    return Keeper(folder, most=10**6, days=10**6)
 
 
 def pages_of(keeper: Keeper) -> KeptPages:
@@ -57,8 +57,8 @@ def listed(pages: KeptPages) -> list[dict[str, Any]]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder, but for the second in which it was reviewed."""
-    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Every file of events in a folder, but for the second in which it was reviewed."""
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*") if path.suffix}
     return {
         name: b"\n".join(line for line in data.split(b"\n") if b'"reviewed_at"' not in line)
         for name, data in files.items()
