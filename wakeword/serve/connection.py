@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import select
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
 from wakeword.serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
-from wakeword.serve.fair_share import FairTurns, Share
+from wakeword.serve.fair_share import EVENT_SECONDS, FairTurns, Share
 from wakeword.serve.logs import ClientWarnings
 from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.telemetry import Telemetry
@@ -25,7 +26,6 @@ from wakeword.serve.words import OfferedWord, OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
-# Some 40 chunks of 10 ms: a client that sends faster than in real time must not hold up the others.
 _READ_BYTES = 16 * 2**10
 _MOST_NAMES = 1_000
 _MOST_CONTEXT = 4 * 2**10
@@ -45,7 +45,8 @@ class TimeLimits:
     idle: float = 3_600.0
     """Between two events."""
     event: float = 10.0
-    """From the first byte of an event to its last, and for the client to take an answer."""
+    """From the first byte of an event to its last, for the client to take an answer, and to work through what it has sent
+    once it sends no more."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class Connection:
         self._greeted = False
         self._waiting_since: float | None = None
         self._writing_since: float | None = None
+        self._left_at: float | None = None
+        """When the client was seen to send no more."""
         self._expired = False
 
     async def run(self) -> None:
@@ -113,6 +116,11 @@ class Connection:
     def check(self, now: float) -> None:
         """End the connection if it is too slow; ``now`` is ``time.monotonic()``. Called now and then."""
         limits, waited = self._shared.limits, self._waiting_since
+        if self._left_at is None and _has_left(self._writer):
+            self._left_at = now
+        if self._left_at is not None and now - self._left_at > limits.event:
+            self.abort()
+            return
         if self._writing_since is not None and now - self._writing_since > limits.event:
             self._shared.telemetry.errors.labels("timeout").inc()
             self.abort()
@@ -129,6 +137,7 @@ class Connection:
 
     def abort(self) -> None:
         """Close the connection at once; ``run`` then ends."""
+        self._share.end()
         self._writer.transport.abort()
 
     async def _read(self) -> None:
@@ -145,9 +154,8 @@ class Connection:
             while (event := self._events.next()) is not None:
                 self._waiting_since = None
                 self._greeted = True
+                await self._share.turn(EVENT_SECONDS)
                 await self._answer(event)
-            if len(data) == _READ_BYTES:
-                await asyncio.sleep(0)
 
     async def _answer(self, event: Event) -> None:
         match event.type:
@@ -215,7 +223,7 @@ class Connection:
         audio = event.payload or b""
         seconds = len(audio) // pcm.frame / pcm.rate
         telemetry = self._shared.telemetry
-        telemetry.held.inc(await self._share.wait(seconds))
+        await self._share.turn(max(0.0, seconds - EVENT_SECONDS))
         received = time.perf_counter()
         telemetry.audio.inc(seconds)
         self._audio += seconds
@@ -342,3 +350,13 @@ class Connection:
             self.abort()
         except OSError:
             pass
+
+
+def _has_left(writer: asyncio.StreamWriter) -> bool:
+    """Whether the client sends no more, which no one who does not read is told; ``False`` where no system call says it."""
+    connection = writer.get_extra_info("socket")
+    if connection is None or writer.is_closing() or not hasattr(select, "POLLRDHUP"):
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLRDHUP)
+    return bool(poll.poll(0))

@@ -4,7 +4,8 @@ Home Assistant passes on all its satellites from one address, so what an address
 alone would help a flooder, who may hold half of all. Therefore, where streams wait for each other, the next turn is for the
 address that has had least (start-time fair queueing, Goyal et al. 1996): however many connections a flooder has and however
 fast they send, every other address gets as much as it needs, up to an equal share. Within an address connections take
-turns: nothing tells many connections in real time from many satellites.
+turns: nothing tells many connections in real time from many satellites. So it is with the threads that score windows, and
+with the event loop, where every event has a price, whether it has audio or not.
 
 A connection of another machine waits once it is 30 s ahead of its clock, and then gets 1.5 times real time, so that none
 keeps the processor busy for nothing. A program of this machine does not wait, as the processor is its own anyway.
@@ -13,15 +14,23 @@ keeps the processor busy for nothing. A program of this machine does not wait, a
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
 from typing import TypeVar
 
+from wakeword.saving.saved_pairs import client_of
 from wakeword.serve.places import address_of
 
 PACE, AHEAD = 1.5, 30.0
 """Seconds of audio for each second, and those that may come at once."""
+EVENT_SECONDS, FLUSH_SECONDS = 0.005, 0.1
+"""Seconds of audio that take as long as an event of any kind, 0.03 to 0.1 ms, and as the end of a stream, 1 to 2 ms."""
+ROOMS = 10
+"""Streams of one address that count as rooms of a house at once."""
+_SLICE = 0.001
+"""Seconds of a turn in the event loop; the event in work is always finished."""
 _ADDRESSES = 1_000
 _LOAD_SECONDS = 5.0
 
@@ -45,66 +54,37 @@ class Allowance:
         return lacking
 
 
-class FairTurns:
-    """Work of all streams in the threads of an executor, in a fair order. For one event loop."""
+class _Turns:
+    """Places that addresses take in a fair order."""
 
-    def __init__(self, executor: Executor | None = None, threads: int = 0) -> None:
-        """``executor``: ``None`` to work in the event loop; ``threads``: that it has."""
-        self._executor = executor
-        # One more waits in the executor: no thread is idle until the event loop has heard of its end.
-        self._free = threads + 1
+    def __init__(self, places: int) -> None:
+        self._free = places
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
         self._numbers = count()
-        # In seconds of audio: the start of the newest turn, and for each address of its next one.
+        # In what turns cost: the start of the newest one, and for each address of its next one.
         self._now = 0.0
         self._next: dict[str, float] = {}
-        self.heard = self._worked = 0.0
-        self._measured = monotonic()
 
-    def load(self) -> float | None:
-        """Seconds of waiting and work for one of audio, in the last 5 s; ``None`` until 5 s more are over.
-
-        Above 1, streams in real time fall behind.
-        """
-        now = monotonic()
-        if now - self._measured < _LOAD_SECONDS:
-            return None
-        found = self._worked / max(self.heard, 1.0)
-        self.heard, self._worked, self._measured = 0.0, 0.0, now
-        return found
-
-    async def run(self, work: Callable[[], T], seconds: float, address: str) -> T:
-        """The result of ``work`` on ``seconds`` of audio from ``address``."""
-        began = monotonic()
-        try:
-            return work() if self._executor is None else await self._run(work, seconds, address)
-        finally:
-            self._worked += monotonic() - began
-
-    async def _run(self, work: Callable[[], T], seconds: float, address: str) -> T:
-        loop = asyncio.get_running_loop()
-        start = max(self._now, self._next.get(address, 0.0))
+    async def take(self, cost: float, client: str) -> None:
+        """Wait for a place; ``pass_on`` gives it back."""
+        start = max(self._now, self._next.get(client, 0.0))
         if len(self._next) >= _ADDRESSES:
             self._next = {one: its for one, its in self._next.items() if its > self._now}
-        self._next[address] = start + seconds
+        self._next[client] = start + cost
         if self._free:
             self._free -= 1
         else:
-            turn: asyncio.Future[None] = loop.create_future()
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heappush(self._waiting, (start, next(self._numbers), turn))
             try:
                 await turn
             except asyncio.CancelledError:
                 if not turn.cancelled():  # its turn had come, and the next one would wait for ever
-                    self._pass_on()
+                    self.pass_on()
                 raise
         self._now = max(self._now, start)
-        try:
-            return await loop.run_in_executor(self._executor, work)
-        finally:
-            self._pass_on()
 
-    def _pass_on(self) -> None:
+    def pass_on(self) -> None:
         """Let the next one work that still waits."""
         while self._waiting:
             turn = heappop(self._waiting)[-1]
@@ -114,24 +94,142 @@ class FairTurns:
         self._free += 1
 
 
+@dataclass
+class _Client:
+    """What the connections of one address share; seconds since the load was measured last."""
+
+    connections: int = 0
+    rooms: int = 0
+    heard: float = 0.0
+    worked: float = 0.0
+
+
+class FairTurns:
+    """What all streams share: the threads of an executor, and the event loop. For one event loop."""
+
+    def __init__(self, executor: Executor | None = None, threads: int = 0) -> None:
+        """``executor``: ``None`` to work in the event loop; ``threads``: that it has."""
+        self._executor = executor
+        # One more waits in the executor: no thread is idle until the event loop has heard of its end.
+        self._threads, self._loop = _Turns(threads + 1), _Turns(1)
+        self._clients: dict[str, _Client] = {}
+        self._measured = monotonic()
+
+    def connections_of(self, client: str) -> int:
+        """Those that are open."""
+        return self._clients[client].connections if client in self._clients else 0
+
+    def join(self, client: str) -> _Client:
+        """One more connection."""
+        joined = self._clients.setdefault(client, _Client())
+        joined.connections += 1
+        return joined
+
+    def leave(self, client: str) -> None:
+        """One less."""
+        self._clients[client].connections -= 1
+        if not self._clients[client].connections:
+            del self._clients[client]
+
+    def load(self) -> float | None:
+        """Seconds of waiting and work for one of audio, in the last 5 s; ``None`` until 5 s more are over.
+
+        Above 1, streams in real time fall behind. Of several addresses it is the one where they wait longest. One that has
+        more streams than a house has rooms, or sends faster than in real time, waits for itself: its figure counts only
+        where there is no other.
+        """
+        now = monotonic()
+        passed = now - self._measured
+        if passed < _LOAD_SECONDS:
+            return None
+        loads = {False: 0.0, True: 0.0}
+        for one in self._clients.values():
+            if one.heard:
+                itself = one.connections > ROOMS or one.heard > PACE * passed * one.connections
+                loads[itself] = max(loads[itself], one.worked / max(one.heard, 1.0))
+            one.heard = one.worked = 0.0
+        self._measured = now
+        return loads[False] or loads[True]
+
+    async def run(self, work: Callable[[], T], seconds: float, client: str) -> T:
+        """The result of ``work`` on ``seconds`` of audio from ``client``, in the threads."""
+        if self._executor is None:
+            return work()
+        await self._threads.take(seconds, client)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        finally:
+            self._threads.pass_on()
+
+    async def step(self, client: str) -> None:
+        """Wait until ``client`` may work in the event loop, until it waits again: one does between two of its rounds."""
+        await self._loop.take(1.0, client)
+        asyncio.get_running_loop().call_soon(self._loop.pass_on)
+
+
 class Share:
-    """What one connection gets."""
+    """What one connection gets, until ``close``."""
 
-    def __init__(self, turns: FairTurns, peer: str = "", *, is_paced: bool = False) -> None:
-        """``peer``: its address and port; ``is_paced``: whether it waits when it is ahead."""
+    def __init__(
+        self,
+        turns: FairTurns,
+        peer: str = "",
+        *,
+        is_paced: bool = False,
+        on_held: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        """``peer``: its address and port; ``is_paced``: whether it waits when it is ahead, which ``on_held`` is told."""
         self.peer, self.address = peer, address_of(peer)
-        self._turns, self._is_paced = turns, is_paced
+        self.client = client_of(self.address)
+        self._turns, self._is_paced, self._on_held = turns, is_paced, on_held
+        self._with = turns.join(self.client)
         self._budget = Allowance(PACE, AHEAD, saved=AHEAD)
+        self._hours = Allowance(1.0, AHEAD)
+        self._until = 0.0
+        self._is_room = self._is_over = False
 
-    async def wait(self, seconds: float) -> float:
-        """Wait until the connection may have so much more audio; return for how many seconds."""
-        self._turns.heard += seconds
-        lacking, waited = self._budget.take(seconds), 0.0
-        while self._is_paced and lacking > 0:
-            await asyncio.sleep(wait := max(0.01, lacking / PACE))
-            lacking, waited = self._budget.take(lacking), waited + wait
-        return waited
+    async def turn(self, seconds: float) -> None:
+        """Wait until the connection may have so much more audio, or what takes as long, and until its turn has come.
+
+        Raises ``ConnectionAbortedError`` after ``end``.
+        """
+        self._with.heard += seconds
+        lacking = self._budget.take(seconds)
+        while self._is_paced and lacking > 0 and not self._is_over:
+            await asyncio.sleep(wait := min(1.0, max(0.01, lacking / PACE)))
+            self._on_held(wait)
+            lacking = self._budget.take(lacking)
+        began = monotonic()
+        if began >= self._until:
+            await self._turns.step(self.client)
+            self._until = monotonic() + _SLICE
+            self._with.worked += self._until - _SLICE - began
+        if self._is_over:
+            raise ConnectionAbortedError
 
     async def run(self, work: Callable[[], T], seconds: float) -> T:
         """The result of ``work`` on ``seconds`` of its audio, in its turn."""
-        return await self._turns.run(work, seconds, self.address)
+        began = monotonic()
+        try:
+            return await self._turns.run(work, seconds, self.client)
+        finally:
+            self._with.worked += monotonic() - began
+
+    def is_room(self) -> bool:
+        """Whether it is one of the streams of its address that count; once it is, it stays so."""
+        if not self._is_room and self._with.rooms < ROOMS:
+            self._with.rooms, self._is_room = self._with.rooms + 1, True
+        return self._is_room
+
+    def in_time(self, seconds: float) -> float:
+        """How many of so many seconds of audio count: never more than have passed, whatever a client sends."""
+        return seconds - self._hours.take(seconds) if self.is_room() else 0.0
+
+    def end(self) -> None:
+        """Let it have no further turn."""
+        self._is_over = True
+
+    def close(self) -> None:
+        """It has ended."""
+        self._with.rooms -= self._is_room
+        self._turns.leave(self.client)

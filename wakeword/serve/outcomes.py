@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from wakeword.audio.detection import WakeOutcome
+from wakeword.base.errors import ConfigError
 from wakeword.serve.client_stream import Found
 from wakeword.serve.places import address_of, addresses_of
 
@@ -60,7 +61,10 @@ class RecentWakes:
         if not known:
             return None
         newest = known[-1]
-        newest.found.detection.outcome(outcome)
+        try:
+            newest.found.detection.outcome(outcome)
+        except ConfigError:  # its client had as many kept as it may
+            return None
         return {
             "word": newest.found.word.name,
             "score": newest.found.detection.score,

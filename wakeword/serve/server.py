@@ -7,7 +7,6 @@ import os
 import socket
 import sys
 import time
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,10 +15,11 @@ from io import FileIO
 from wyoming.error import Error
 
 from wakeword.base.errors import ConfigError
+from wakeword.saving.saved_pairs import client_of
 from wakeword.serve.connection import Connection, Shared
 from wakeword.serve.fair_share import Share
 from wakeword.serve.outcomes import RecentWakes
-from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
+from wakeword.serve.places import Network, Place, address_of, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
 from wakeword.serve.words import OfferedWords
@@ -54,8 +54,6 @@ class Server:
         self._place = place
         self._limits = limits
         self._connections: dict[Connection, asyncio.Task[None]] = {}
-        self._addresses: Counter[str] = Counter()
-        """Open connections by the address of the client."""
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.sockets: list[socket.socket] = []
@@ -110,7 +108,7 @@ class Server:
             reader, writer = await _standard_streams()
             # Anyone who has started the server may be silent for as long as it likes.
             shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
-            self._start(shared, reader, writer, "stdio", "stdio").add_done_callback(lambda task: self.stop())
+            self._start(shared, reader, writer, "stdio").add_done_callback(lambda task: self.stop())
             return [], False
         if self._place.scheme == "unix":
             self.sockets = [unix_socket(self._place.path)]
@@ -120,20 +118,20 @@ class Server:
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         name = writer.get_extra_info("peername")
-        address = str(name[0]) if isinstance(name, tuple) else "unix"
-        peer = f"{address}:{name[1]}" if isinstance(name, tuple) else address
+        peer = f"{name[0]}:{name[1]}" if isinstance(name, tuple) else "unix"
+        address = address_of(peer)
         most, here = self._limits.connections, self._most_of_one_address()
         refuse = partial(self._refuse, writer, peer)
         if isinstance(name, tuple) and not is_allowed(address, self._limits.networks):
             refuse("not-allowed", "expected a client of a network that --allow names")
         elif len(self._connections) >= most:
             refuse("too-many-connections", f"expected at most {most} connections; close one, or try later")
-        elif self._addresses[address] >= here:
+        elif self._shared.turns.connections_of(client_of(address)) >= here:
             said = f"expected at most {here} connections from {address}; close one, or try later"
             refuse("too-many-connections-of-address", said)
         else:
             _keep_alive(writer.get_extra_info("socket"))
-            self._start(self._shared, reader, writer, peer, address)
+            self._start(self._shared, reader, writer, peer)
 
     def _most_of_one_address(self) -> int:
         """Connections that one address may hold: where others can connect, they must find room."""
@@ -144,22 +142,20 @@ class Server:
         return max(1, limits.connections // 2) if shared else limits.connections
 
     def _start(
-        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, address: str
+        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
     ) -> "asyncio.Task[None]":
-        is_paced = self._place.scheme == "tcp" and not is_loopback(address)
-        connection = Connection(shared, reader, writer, Share(shared.turns, peer, is_paced=is_paced))
+        is_paced = self._place.scheme == "tcp" and not is_loopback(address_of(peer))
+        share = Share(shared.turns, peer, is_paced=is_paced, on_held=self.telemetry.held.inc)
+        connection = Connection(shared, reader, writer, share)
         task = asyncio.create_task(connection.run())
         self._connections[connection] = task
-        self._addresses[address] += 1
         self.telemetry.accepted.inc()
         self.telemetry.connections.set(len(self._connections))
         logger.debug("connected", extra={"event": "connected", "peer": peer})
 
         def end(task: "asyncio.Task[None]") -> None:
             del self._connections[connection]
-            self._addresses[address] -= 1
-            if not self._addresses[address]:
-                del self._addresses[address]
+            share.close()
             self.telemetry.connections.set(len(self._connections))
 
         task.add_done_callback(end)
