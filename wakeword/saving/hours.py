@@ -47,7 +47,7 @@ _Rows = dict[tuple[str, _Heard], HeardTime]
 
 
 class HeardHours:
-    """Hours by day, word, threshold and client, in a file of ``folder``. Safe to use from any thread, and by several processes.
+    """Hours by day, word, threshold and client, in a file of ``folder``. Safe in any thread, and for several processes.
 
     Written at most once a minute by a thread of its own, so a process that is killed loses a minute. At most 30 days with
     something heard are kept, the newest. What a clock that was ahead has counted is of today; one that is not set counts

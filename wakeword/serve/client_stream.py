@@ -186,23 +186,15 @@ class ListeningStream:
             _KEPT_SECONDS, self._detector.seconds_to_window
         ):
             return StreamEvents([], False, {})
-        before = self._detector.candidates
-        found, scored = await self._work_through()
-        after = self._detector.candidates if scored else before
-        return StreamEvents(found, scored, {name: count - before[name] for name, count in after.items()})
+        return await self._work_through(ended=False)
 
     async def finish(self) -> StreamEvents:
         """End the stream: score what is left, as if silence followed. ``restart`` begins the next one."""
         await self._share.turn(FLUSH_SECONDS)
-        before = self._detector.candidates
-        found, _ = await self._work_through()
-        after = self._detector.candidates
-        # The detector then begins a new stream and forgets how many candidates the last windows were.
-        found += self._found(await self._share.run(self._detector.flush, FLUSH_SECONDS))
-        return StreamEvents(found, True, {name: count - before[name] for name, count in after.items()})
+        return await self._work_through(ended=True)
 
-    async def _work_through(self) -> tuple[list[Found], bool]:
-        """Process what is waiting, up to the last whole sample: the detections, and whether windows may have ended."""
+    async def _work_through(self, *, ended: bool) -> StreamEvents:
+        """Process what is waiting, up to the last whole sample."""
         frame, rate = self.format.frame, self.format.rate
         whole = len(self._waiting) - len(self._waiting) % frame
         audio = bytes(self._waiting[:whole])
@@ -211,7 +203,7 @@ class ListeningStream:
         for word in self.words:
             self._count(word, seconds)
         found: list[Found] = []
-        scored = False
+        scored, before = ended, self._detector.candidates
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
         for start in range(0, whole, rate * frame):
             block = self.format.samples(audio[start : start + rate * frame])
@@ -222,7 +214,10 @@ class ListeningStream:
             scored = True
             found += self._found(await self._share.run(partial(self._push, block), len(block) / rate))
             self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
-        return found, scored
+        looked = {name: count - before[name] for name, count in self._detector.candidates.items()} if scored else {}
+        if ended:  # the detector then begins a new stream and forgets how many candidates the last windows were
+            found += self._found(await self._share.run(self._detector.flush, FLUSH_SECONDS))
+        return StreamEvents(found, scored, looked)
 
     def _push(self, block: Samples) -> list[Detection]:
         return self._detector.push(block[:, 0], block[:, 1]) if self._has_playback else self._detector.push(block)

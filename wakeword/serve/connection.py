@@ -4,7 +4,6 @@ import asyncio
 import logging
 import select
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
 from wakeword.serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
-from wakeword.serve.fair_share import EVENT_SECONDS, FairTurns, Share
+from wakeword.serve.fair_share import FairTurns, Share
 from wakeword.serve.logs import ClientWarnings
 from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.telemetry import Telemetry
@@ -31,9 +30,8 @@ _MOST_NAMES = 1_000
 _MOST_CONTEXT = 4 * 2**10
 """Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
 _CLOSE_SECONDS = 1.0
-_MOST_DETECTORS = 10
-_DETECTORS_SECONDS = 10.0
-"""Seconds of audio in which a connection may need that many detectors: one takes 2 to 3 ms to make, a chunk far less."""
+_DETECTOR_SECONDS = 0.2
+"""Seconds of audio that take as long as to make a detector, 2 to 3 ms."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +71,9 @@ class Connection:
         self._shared, self._share, self._peer = shared, share, share.peer
         self._reader, self._writer = reader, writer
         self._events = EventReader()
-        self._offered = shared.words.by_name
-        """The words in force when they were last compared with the words of the stream."""
         self._names: list[str] | None = None
         self._context: dict[str, Any] | None = None
         self._stream: ListeningStream | None = None
-        self._audio = 0.0
-        """Seconds received."""
-        self._made: deque[float] = deque(maxlen=_MOST_DETECTORS)
-        """For each of the last detectors, the seconds that had been received when it was made."""
         self._number: int | None = None
         """Figures of the stream in progress, for the telemetry."""
         self._start: int | None = None
@@ -93,7 +85,6 @@ class Connection:
         self._writing_since: float | None = None
         self._left_at: float | None = None
         """When the client was seen to send no more."""
-        self._expired = False
 
     async def run(self) -> None:
         """Read and answer events until the connection ends; it is then closed."""
@@ -101,11 +92,9 @@ class Connection:
             await self._read()
         except WireError as error:
             self._tell(str(error), error.code)
-        except (ConnectionError, TimeoutError):
-            # A client that has what it wanted may leave without reading the answer.
-            logger.debug("the client is gone", extra={"event": "gone", "peer": self._peer})
         except OSError as error:
-            logger.debug("the connection broke: %s", error, extra={"event": "gone", "peer": self._peer})
+            # A client that has what it wanted may leave without reading the answer.
+            logger.debug("the client is gone: %s", error, extra={"event": "gone", "peer": self._peer})
         except Exception:
             logger.exception("expected no error here, please report it", extra={"event": "fault", "peer": self._peer})
             self._tell("expected no error here; the server's log has it", "internal")
@@ -118,26 +107,23 @@ class Connection:
         limits, waited = self._shared.limits, self._waiting_since
         if self._left_at is None and _has_left(self._writer):
             self._left_at = now
-        if self._left_at is not None and now - self._left_at > limits.event:
-            self.abort()
-            return
-        if self._writing_since is not None and now - self._writing_since > limits.event:
+        if any(since is not None and now - since > limits.event for since in (self._left_at, self._writing_since)):
             self._shared.telemetry.errors.labels("timeout").inc()
             self.abort()
             return
-        if waited is None or self._expired:
+        if waited is None or self._share.is_over:
             return
         inside = self._events.is_inside
         most = limits.event if inside else limits.idle if self._greeted else limits.first
         if now - waited > most:
-            self._expired = True
+            self._share.is_over = True
             what = "the rest of an event" if inside else "an event"
             self._tell(f"expected {what} within {most:g} s, got none; the connection is closed", "timeout")
             self._writer.close()
 
     def abort(self) -> None:
         """Close the connection at once; ``run`` then ends."""
-        self._share.end()
+        self._share.is_over = True
         self._writer.transport.abort()
 
     async def _read(self) -> None:
@@ -146,7 +132,7 @@ class Connection:
             if not inside or self._waiting_since is None:
                 self._waiting_since = time.monotonic()
             data = await self._reader.read(_READ_BYTES)
-            if not data or self._expired:
+            if not data or self._share.is_over:
                 return
             if not inside:
                 self._waiting_since = time.monotonic()
@@ -154,7 +140,7 @@ class Connection:
             while (event := self._events.next()) is not None:
                 self._waiting_since = None
                 self._greeted = True
-                await self._share.turn(EVENT_SECONDS)
+                await self._share.turn()
                 await self._answer(event)
 
     async def _answer(self, event: Event) -> None:
@@ -223,11 +209,9 @@ class Connection:
         audio = event.payload or b""
         seconds = len(audio) // pcm.frame / pcm.rate
         telemetry = self._shared.telemetry
-        await self._share.turn(max(0.0, seconds - EVENT_SECONDS))
+        await self._share.turn(seconds)
         received = time.perf_counter()
         telemetry.audio.inc(seconds)
-        self._audio += seconds
-        await self._follow()
         stream = await self._stream_of(pcm)
         if stream is None:
             telemetry.dropped.labels("no-word").inc(seconds)
@@ -239,44 +223,25 @@ class Connection:
             telemetry.delay.observe(time.perf_counter() - received)
         await self._report(heard)
 
-    async def _follow(self) -> None:
-        """Change to the models in force, in the middle of a stream too: a satellite's may last for weeks."""
-        if self._offered is self._shared.words.by_name:
-            return
-        self._offered = self._shared.words.by_name
-        if self._stream is not None and self._stream.words != self._wanted():
-            gone = any(word.name not in self._offered for word in self._stream.words)
-            await self._report(await self._stream.finish())
+    async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
+        """The stream for a chunk of this format; ``None`` if there is no word to listen for.
+
+        Other models may be in force, in the middle of a stream too: a satellite's may last for weeks.
+        """
+        words, stream = self._wanted(), self._stream
+        if stream is not None and (stream.format != pcm or stream.words != words):
+            gone = any(word.name not in self._shared.words.by_name for word in stream.words)
+            await self._report(await stream.finish())
             self._give_up()
-            if self._made:
-                self._made.pop()  # the client did not ask for this one
             if gone:
                 await self._tell_unknown()
-
-    async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
-        """The stream for a chunk of this format; ``None`` if there is no word to listen for."""
-        if self._stream is not None and self._stream.format != pcm:
-            # Audio of another format is another stream.
-            await self._report(await self._stream.finish())
-            self._give_up()
         if self._stream is None:
-            words = self._wanted()
             if not words:
                 return None
-            self._count_detector()
+            await self._share.turn(_DETECTOR_SECONDS)
             self._stream = ListeningStream(words, pcm, self._shared.settings, self._share)
             self._stream.restart(self._start)
         return self._stream
-
-    def _count_detector(self) -> None:
-        """A detector is made. Raises ``WireError`` if the client has needed too many of late."""
-        if len(self._made) == _MOST_DETECTORS and self._audio - self._made[0] < _DETECTORS_SECONDS:
-            raise WireError(
-                f"expected at most {_MOST_DETECTORS} changes of the audio's format or the words in "
-                f"{_DETECTORS_SECONDS:g} s of audio, got more",
-                code="too-many-changes",
-            )
-        self._made.append(self._audio)
 
     async def _finish(self) -> None:
         """``audio-stop``: what the last window says, and whether nothing was detected."""
@@ -343,13 +308,10 @@ class Connection:
 
     async def _close(self) -> None:
         self._writer.close()
-        try:
+        with suppress(OSError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._writer.wait_closed()
-        except TimeoutError:  # what the client does not read is lost
-            self.abort()
-        except OSError:
-            pass
+        self.abort()  # what the client does not read is lost
 
 
 def _has_left(writer: asyncio.StreamWriter) -> bool:

@@ -12,9 +12,9 @@ keeps the processor busy for nothing. A program of this machine does not wait, a
 """
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
@@ -25,8 +25,8 @@ from wakeword.serve.places import address_of
 
 PACE, AHEAD = 1.5, 30.0
 """Seconds of audio for each second, and those that may come at once."""
-EVENT_SECONDS, FLUSH_SECONDS = 0.005, 0.1
-"""Seconds of audio that take as long as an event of any kind, 0.03 to 0.1 ms, and as the end of a stream, 1 to 2 ms."""
+_EVENT_SECONDS, FLUSH_SECONDS = 0.002, 0.1
+"""Seconds of audio that take as long as any event takes at least, 0.03 ms, and as the end of a stream, 1.7 ms."""
 ROOMS = 10
 """Streams of one address that count as rooms of a house at once."""
 _SLICE = 0.001
@@ -34,7 +34,7 @@ _SLICE = 0.001
 _ADDRESSES = 1_000
 _LOAD_SECONDS = 5.0
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Allowance:
@@ -84,24 +84,15 @@ class _Turns:
                 raise
         self._now = max(self._now, start)
 
-    def pass_on(self) -> None:
-        """Let the next one work that still waits."""
+    def pass_on(self, client: str = "", more: float = 0.0) -> None:
+        """Let the next one work that still waits; the turn of ``client`` has cost so much more than it had said."""
+        self._next[client] = self._next.get(client, 0.0) + more
         while self._waiting:
             turn = heappop(self._waiting)[-1]
             if not turn.done():  # one that was cancelled waits no more
                 turn.set_result(None)
                 return
         self._free += 1
-
-
-@dataclass
-class _Client:
-    """What the connections of one address share; seconds since the load was measured last."""
-
-    connections: int = 0
-    rooms: int = 0
-    heard: float = 0.0
-    worked: float = 0.0
 
 
 class FairTurns:
@@ -112,59 +103,52 @@ class FairTurns:
         self._executor = executor
         # One more waits in the executor: no thread is idle until the event loop has heard of its end.
         self._threads, self._loop = _Turns(threads + 1), _Turns(1)
-        self._clients: dict[str, _Client] = {}
+        self.connections, self.rooms = Counter[str](), Counter[str]()
+        """By client: those that are open, and those of them that count as rooms."""
+        self.heard, self._worked = defaultdict[str, float](float), defaultdict[str, float](float)
         self._measured = monotonic()
-
-    def connections_of(self, client: str) -> int:
-        """Those that are open."""
-        return self._clients[client].connections if client in self._clients else 0
-
-    def join(self, client: str) -> _Client:
-        """One more connection."""
-        joined = self._clients.setdefault(client, _Client())
-        joined.connections += 1
-        return joined
-
-    def leave(self, client: str) -> None:
-        """One less."""
-        self._clients[client].connections -= 1
-        if not self._clients[client].connections:
-            del self._clients[client]
 
     def load(self) -> float | None:
         """Seconds of waiting and work for one of audio, in the last 5 s; ``None`` until 5 s more are over.
 
-        Above 1, streams in real time fall behind. Of several addresses it is the one where they wait longest. One that has
-        more streams than a house has rooms, or sends faster than in real time, waits for itself: its figure counts only
-        where there is no other.
+        Above 1, streams in real time fall behind. Of several clients it is the one that waits longest. One that has more
+        streams than a house has rooms, or sends faster than in real time, waits for itself: its figure counts only where
+        there is no other.
         """
-        now = monotonic()
-        passed = now - self._measured
+        passed = monotonic() - self._measured
         if passed < _LOAD_SECONDS:
             return None
-        loads = {False: 0.0, True: 0.0}
-        for one in self._clients.values():
-            if one.heard:
-                itself = one.connections > ROOMS or one.heard > PACE * passed * one.connections
-                loads[itself] = max(loads[itself], one.worked / max(one.heard, 1.0))
-            one.heard = one.worked = 0.0
-        self._measured = now
-        return loads[False] or loads[True]
+        loads = [(False, 0.0)]
+        for client, heard in self.heard.items():
+            number = self.connections[client]
+            is_house = number <= ROOMS and heard <= PACE * passed * number
+            loads.append((is_house, self._worked[client] / max(heard, 1.0)))
+        self.heard.clear()
+        self._worked.clear()
+        self.connections, self.rooms = +self.connections, +self.rooms  # without those that have left
+        self._measured += passed
+        return max(loads)[1]
 
-    async def run(self, work: Callable[[], T], seconds: float, client: str) -> T:
+    async def run(self, work: Callable[[], _T], seconds: float, client: str) -> _T:
         """The result of ``work`` on ``seconds`` of audio from ``client``, in the threads."""
         if self._executor is None:
             return work()
+        began = monotonic()
         await self._threads.take(seconds, client)
         try:
             return await asyncio.get_running_loop().run_in_executor(self._executor, work)
         finally:
+            self._worked[client] += monotonic() - began
             self._threads.pass_on()
 
     async def step(self, client: str) -> None:
-        """Wait until ``client`` may work in the event loop, until it waits again: one does between two of its rounds."""
-        await self._loop.take(1.0, client)
-        asyncio.get_running_loop().call_soon(self._loop.pass_on)
+        """Wait until ``client`` may work in the event loop, until it waits again: one does in each round of the loop."""
+        asked = monotonic()
+        await self._loop.take(_SLICE, client)
+        began = monotonic()
+        self._worked[client] += began - asked
+        loop = asyncio.get_running_loop()
+        loop.call_soon(lambda: self._loop.pass_on(client, monotonic() - began - _SLICE))
 
 
 class Share:
@@ -182,54 +166,46 @@ class Share:
         self.peer, self.address = peer, address_of(peer)
         self.client = client_of(self.address)
         self._turns, self._is_paced, self._on_held = turns, is_paced, on_held
-        self._with = turns.join(self.client)
+        turns.connections[self.client] += 1
         self._budget = Allowance(PACE, AHEAD, saved=AHEAD)
         self._hours = Allowance(1.0, AHEAD)
         self._until = 0.0
-        self._is_room = self._is_over = False
+        self._is_room = self.is_over = False
+        """Whether it gets no further turn."""
 
-    async def turn(self, seconds: float) -> None:
+    async def turn(self, seconds: float = _EVENT_SECONDS) -> None:
         """Wait until the connection may have so much more audio, or what takes as long, and until its turn has come.
 
-        Raises ``ConnectionAbortedError`` after ``end``.
+        Raises ``ConnectionAbortedError`` if it ``is_over``.
         """
-        self._with.heard += seconds
+        self._turns.heard[self.client] += seconds
         lacking = self._budget.take(seconds)
-        while self._is_paced and lacking > 0 and not self._is_over:
+        while self._is_paced and lacking > 0 and not self.is_over:
             await asyncio.sleep(wait := min(1.0, max(0.01, lacking / PACE)))
             self._on_held(wait)
             lacking = self._budget.take(lacking)
-        began = monotonic()
-        if began >= self._until:
+        if monotonic() >= self._until:
             await self._turns.step(self.client)
             self._until = monotonic() + _SLICE
-            self._with.worked += self._until - _SLICE - began
-        if self._is_over:
+        if self.is_over:
             raise ConnectionAbortedError
 
-    async def run(self, work: Callable[[], T], seconds: float) -> T:
+    async def run(self, work: Callable[[], _T], seconds: float) -> _T:
         """The result of ``work`` on ``seconds`` of its audio, in its turn."""
-        began = monotonic()
-        try:
-            return await self._turns.run(work, seconds, self.client)
-        finally:
-            self._with.worked += monotonic() - began
+        return await self._turns.run(work, seconds, self.client)
 
     def is_room(self) -> bool:
         """Whether it is one of the streams of its address that count; once it is, it stays so."""
-        if not self._is_room and self._with.rooms < ROOMS:
-            self._with.rooms, self._is_room = self._with.rooms + 1, True
+        if not self._is_room and self._turns.rooms[self.client] < ROOMS:
+            self._turns.rooms[self.client] += 1
+            self._is_room = True
         return self._is_room
 
     def in_time(self, seconds: float) -> float:
         """How many of so many seconds of audio count: never more than have passed, whatever a client sends."""
         return seconds - self._hours.take(seconds) if self.is_room() else 0.0
 
-    def end(self) -> None:
-        """Let it have no further turn."""
-        self._is_over = True
-
     def close(self) -> None:
         """It has ended."""
-        self._with.rooms -= self._is_room
-        self._turns.leave(self.client)
+        self._turns.connections[self.client] -= 1
+        self._turns.rooms[self.client] -= self._is_room

@@ -129,9 +129,8 @@ class Pages:
         future = asyncio.run_coroutine_threadsafe(run(), self._loop)
         try:
             return future.result(_LOOP_SECONDS)
-        except TimeoutError:
+        finally:
             future.cancel()
-            raise
 
 
 class _Handler(BoundedHandler):

@@ -168,16 +168,15 @@ class OfferedWords:
             if word is not None:
                 self.report("removed", f"the model '{word.name}' is gone from {path.parent}")
         for path in new:
-            before = self._found.get(path)
+            before = self._found.get(path, _File((0, 0, 0, 0), None, is_refused=False))
             word = self._loaded(path, before)
-            kept = None if before is None else before.word
-            self._found[path] = _File(settled[path], word or kept, is_refused=word is None)
+            self._found[path] = _File(settled[path], word or before.word, is_refused=word is None)
         if gone or new:
             self._publish()
         return bool(gone or new)
 
-    def _loaded(self, path: Path, before: _File | None) -> OfferedWord | None:
-        kept = None if before is None else before.word
+    def _loaded(self, path: Path, before: _File) -> OfferedWord | None:
+        kept = before.word
         try:
             if path.stem in self._fixed:
                 raise ConfigError(f"{path}: the name '{path.stem}' is taken by another model; rename the file")
@@ -189,7 +188,7 @@ class OfferedWords:
             return None
         if kept is not None and word.model.digest is not None and word.model.digest == kept.model.digest:
             word = kept  # the same model, for instance copied there again: no one need change to it
-        if word is kept and before is not None and not before.is_refused:
+        if word is kept and not before.is_refused:
             return word
         self.report("added", f"the model '{word.name}' (\"{word.phrase}\") is offered")
         for line in word.warnings:
@@ -204,10 +203,9 @@ class OfferedWords:
                 if path.suffix == ".onnx" and not path.name.startswith("."):
                     try:
                         status = path.stat()
-                    except FileNotFoundError:
-                        continue
-                    except OSError:
-                        if path.is_symlink():  # one that leads nowhere says nothing about the folder
+                    except OSError as error:
+                        # One that is gone, or a link that leads nowhere, says nothing about the folder.
+                        if isinstance(error, FileNotFoundError) or path.is_symlink():
                             continue
                         raise
                     listed[path] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
