@@ -132,7 +132,7 @@ def _woken(rows: _Rows) -> set[str]:
 def _with(rows: _Rows, pending: Mapping[_Heard, HeardTime]) -> _Rows:
     """The newest days, with what is pending on today, and with what a clock that was ahead has put on later days.
 
-    If there are too many rows, those of clients that nothing woke go first.
+    If there are too many rows, clients that nothing woke lose theirs first.
     """
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     if today < _CLOCKS_BEGIN:  # a clock that is not set

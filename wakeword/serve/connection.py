@@ -26,6 +26,8 @@ from wakeword.serve.words import OfferedWord, OfferedWords
 logger = logging.getLogger("wakeword.serve")
 
 _READ_BYTES = 16 * 2**10
+_MOST_SECONDS = 60.0
+"""A chunk may have so much audio, as it waits for its turn as a whole."""
 _MOST_NAMES = 1_000
 _MOST_CONTEXT = 4 * 2**10
 """Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
@@ -208,6 +210,8 @@ class Connection:
         pcm, timestamp = format_of(event.data), timestamp_of(event.data)
         audio = event.payload or b""
         seconds = len(audio) // pcm.frame / pcm.rate
+        if seconds > _MOST_SECONDS:
+            raise WireError(f"expected up to {_MOST_SECONDS:g} s in a chunk, got {seconds:.0f} s")
         telemetry = self._shared.telemetry
         await self._share.turn(seconds)
         received = time.perf_counter()
@@ -308,10 +312,12 @@ class Connection:
 
     async def _close(self) -> None:
         self._writer.close()
-        with suppress(OSError):
+        try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._writer.wait_closed()
-        self.abort()  # what the client does not read is lost
+        except OSError as error:
+            if isinstance(error, TimeoutError):  # what the client does not read is lost
+                self.abort()
 
 
 def _has_left(writer: asyncio.StreamWriter) -> bool:

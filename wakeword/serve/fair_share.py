@@ -104,7 +104,7 @@ class FairTurns:
         # One more waits in the executor: no thread is idle until the event loop has heard of its end.
         self._threads, self._loop = _Turns(threads + 1), _Turns(1)
         self.connections, self.rooms = Counter[str](), Counter[str]()
-        """By client: those that are open, and those of them that count as rooms."""
+        """By client: how many are open, and how many of these count as rooms."""
         self.heard, self._worked = defaultdict[str, float](float), defaultdict[str, float](float)
         self._measured = monotonic()
 
@@ -115,8 +115,7 @@ class FairTurns:
         streams than a house has rooms, or sends faster than in real time, waits for itself: its figure counts only where
         there is no other.
         """
-        passed = monotonic() - self._measured
-        if passed < _LOAD_SECONDS:
+        if (passed := monotonic() - self._measured) < _LOAD_SECONDS:
             return None
         loads = [(False, 0.0)]
         for client, heard in self.heard.items():
@@ -169,8 +168,7 @@ class Share:
         turns.connections[self.client] += 1
         self._budget = Allowance(PACE, AHEAD, saved=AHEAD)
         self._hours = Allowance(1.0, AHEAD)
-        self._until = 0.0
-        self._is_room = self.is_over = False
+        self._until, self._is_room, self.is_over = 0.0, False, False
         """Whether it gets no further turn."""
 
     async def turn(self, seconds: float = _EVENT_SECONDS) -> None:

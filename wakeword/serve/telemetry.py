@@ -118,8 +118,7 @@ class Telemetry:
         }
 
     def _shown(self, view: StreamView) -> dict[str, Any]:
-        stream = view.stream
-        peaks = stream.peaks
+        stream, peaks = view.stream, view.stream.peaks
         return {
             "number": view.number,
             "peer": view.peer,

@@ -164,13 +164,12 @@ class OfferedWords:
         gone = [path for path in self._found if path not in listed]
         new = [path for path, sign in settled.items() if path not in self._found or self._found[path].signature != sign]
         for path in gone:
-            word = self._found.pop(path).word
-            if word is not None:
+            if (word := self._found.pop(path).word) is not None:
                 self.report("removed", f"the model '{word.name}' is gone from {path.parent}")
         for path in new:
             before = self._found.get(path, _File((0, 0, 0, 0), None, is_refused=False))
-            word = self._loaded(path, before)
-            self._found[path] = _File(settled[path], word or before.word, is_refused=word is None)
+            loaded = self._loaded(path, before)
+            self._found[path] = _File(settled[path], loaded or before.word, is_refused=loaded is None)
         if gone or new:
             self._publish()
         return bool(gone or new)

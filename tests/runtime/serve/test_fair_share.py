@@ -356,13 +356,26 @@ def test_a_client_that_has_left_holds_no_connection_while_it_is_ahead(
     async def scenario() -> None:
         async with serving(models / "low.onnx", times=TimeLimits(event=0.2)) as served:
             client = await served.client()
-            hour = Event("audio-chunk", {"rate": 8_000, "width": 1, "channels": 1}, bytes(1_000_000))
-            await client.send_raw(encode(hour) + encode(hour)[:-1])
+            minute = Event("audio-chunk", {"rate": 8_000, "width": 1, "channels": 1}, bytes(60 * 8_000))
+            await client.send_raw(encode(minute) + encode(minute)[:-1])
             await until(lambda: served.count("wakeword_connections") == 1)
             client.reset()
             await until(lambda: served.count("wakeword_connections") == 0)
 
     asyncio.run(scenario())
+
+
+def test_a_chunk_has_a_minute_at_most(models: Path) -> None:
+    """It waits as a whole: of a longer one the slot would be held for long after the client has left."""
+
+    async def scenario() -> list[Event]:
+        async with serving(models / "low.onnx") as served:
+            client = await served.client()
+            await client.send(Event("audio-chunk", {"rate": 8_000, "width": 1, "channels": 1}, bytes(61 * 8_000)))
+            return await client.rest()
+
+    (error,) = asyncio.run(scenario())
+    assert error.data["text"] == "expected up to 60 s in a chunk, got 61 s"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs to know that a client has left")
