@@ -175,17 +175,16 @@ class OfferedWords:
         return bool(gone or new)
 
     def _loaded(self, path: Path, before: _File) -> OfferedWord | None:
-        kept = before.word
         try:
             if path.stem in self._fixed:
                 raise ConfigError(f"{path}: the name '{path.stem}' is taken by another model; rename the file")
             word = load_word(path, self._settings)
         except (WakewordError, OSError) as error:
             message = str(error) if str(path) in str(error) else f"{path}: {error}"
-            left = "it is left out" if kept is None else "the model that it replaces stays in use"
+            left = "it is left out" if before.word is None else "the model that it replaces stays in use"
             self.report("refused", f"{message}; {left}")
             return None
-        if kept is not None and word.model.digest is not None and word.model.digest == kept.model.digest:
+        if (kept := before.word) and kept.model.digest == word.model.digest is not None:
             word = kept  # the same model, for instance copied there again: no one need change to it
         if word is kept and not before.is_refused:
             return word

@@ -160,7 +160,7 @@ def test_a_flood_of_events_of_any_kind_holds_up_no_other_address(
             return answered["127.0.0.9"] - before
 
     # A turn is a millisecond; by connections it would be 16 kB of each of the forty.
-    assert asyncio.run(scenario()) < 6_000
+    assert asyncio.run(scenario()) < 30_000
 
 
 @pytest.mark.parametrize(
