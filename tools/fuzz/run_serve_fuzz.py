@@ -136,7 +136,7 @@ async def _round(
         async with asyncio.timeout(_ANSWER_SECONDS):
             results = await asyncio.gather(*(_connection(host, port, Random(one), audio, model) for one in seeds))
             await stream(host, port, model, control, chunk=320, pace=0, passes=1, heard=heard)
-            while watched.server.open_connections:
+            while watched.server.connections:
                 await asyncio.sleep(0.005)
     except TimeoutError:
         problems.append(f"expected all answers within {_ANSWER_SECONDS:g} s")

@@ -14,13 +14,14 @@ from weakref import WeakSet
 import numpy as np
 
 from wakeword.audio.detection import Detection, WakeOutcome
+from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 from wakeword.model.candidate_looks import looks_of_kept
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
 from wakeword.saving.ambient_segment import first_stage_id
 from wakeword.saving.hours import HeardHours
-from wakeword.saving.saved_pairs import SavedPairs, share_of
+from wakeword.saving.saved_pairs import SavedPairs, client_of
 from wakeword.saving.saver import Saver
 from wakeword.saving.sorting import rewrite
 from wakeword.stream.kept_wakes import KeptWakes
@@ -105,8 +106,8 @@ class Keeper:
 
     def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
-        if self._is_over(share_of(detection.about)):
-            return lambda outcome: None
+        if self._is_over(client_of(detection.about.get("client", ""))):
+            return _refuse
         saved = self._saver.save(detection, near_miss=near_miss)
         return partial(self._tell, saved)
 
@@ -151,3 +152,7 @@ class Keeper:
                     rewrite(path.with_suffix(".json"), told)
 
         self._saver.then(write)
+
+
+def _refuse(outcome: WakeOutcome) -> None:
+    raise ConfigError(f"expected one of the {MOST_OF_A_CLIENT} events that a client may have kept in an hour, got more")

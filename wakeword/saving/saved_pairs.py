@@ -122,7 +122,7 @@ class SavedPairs:
                     unfinished.append(stack.enter_context(replacing(path, private=True)))
                     write(unfinished[-1])
                     size = sum(one.stat().st_size for one in unfinished)
-                    self._make_room(moment, new=1, size=size, client=share_of(content or {}))
+                    self._make_room(moment, new=1, size=size, client=client_of((content or {}).get("client", "")))
             except OSError:
                 path.unlink(missing_ok=True)
                 raise
@@ -230,18 +230,17 @@ def _name_time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):{_TIME}}"
 
 
-def share_of(content: Mapping[str, object]) -> str:
-    """The client that an event counts for: all addresses of IPv6 that one machine can give itself are one."""
-    client = str(content.get("client", ""))
+def client_of(address: object) -> str:
+    """The client that an address counts for: all addresses of IPv6 that one machine can give itself are one."""
     with suppress(ValueError):
-        return str(IPv6Network((IPv6Address(client.partition("%")[0]), 64), strict=False))
-    return client
+        return str(IPv6Network((IPv6Address(str(address).partition("%")[0]), 64), strict=False))
+    return str(address)
 
 
 @lru_cache(4_096)
 def _share_in(data: Path) -> str:
     with suppress(OSError, *DAMAGED):
-        return share_of(read_json(data, MAX_JSON))
+        return client_of(read_json(data, MAX_JSON).get("client", ""))
     return ""
 
 

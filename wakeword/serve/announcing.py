@@ -95,7 +95,7 @@ class Announcement:
         trouble = ""
         while True:
             try:
-                if addresses := _addresses(self.info()):
+                if addresses := sorted(self.info().parsed_addresses()):
                     await self._announce(addresses)
                     trouble = ""
                     continue
@@ -119,25 +119,17 @@ class Announcement:
         try:
             info = self.info()
             await (await zeroconf.async_register_service(info, allow_name_change=True))
-            self._log(info)
-            while _addresses(self.info()) == addresses:
+            logger.info(
+                "announced as '%s' at %s port %s",
+                info.name.removesuffix(f".{SERVICE}"),
+                ", ".join(info.parsed_addresses()),
+                info.port,
+                extra={"event": "zeroconf"},
+            )
+            while sorted(self.info().parsed_addresses()) == addresses:
                 await asyncio.sleep(_REFRESH_SECONDS)
         finally:
             for end in (zeroconf.async_unregister_all_services, zeroconf.async_close):
                 with suppress(ZeroconfError, OSError, TimeoutError):
                     async with asyncio.timeout(_GOODBYE_SECONDS):
                         await end()
-
-    @staticmethod
-    def _log(info: AsyncServiceInfo) -> None:
-        logger.info(
-            "announced as '%s' at %s port %s",
-            info.name.removesuffix(f".{SERVICE}"),
-            ", ".join(info.parsed_addresses()),
-            info.port,
-            extra={"event": "zeroconf"},
-        )
-
-
-def _addresses(info: AsyncServiceInfo) -> list[str]:
-    return sorted(info.parsed_addresses())

@@ -13,7 +13,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
-from wakeword.serve.fair_share import AHEAD, Allowance, Share
+from wakeword.serve.fair_share import AHEAD, FLUSH_SECONDS, Allowance, Share
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
@@ -56,13 +56,13 @@ class _KeepsPhrases:
 
 
 class _InTime:
-    """Gives on the windows for which a clock had the time: the hours of a room pass no faster, whatever a client sends.
+    """Gives on the windows of a room for which a clock had the time: its hours pass no faster, whatever a client sends.
 
     Once a client is ahead, nothing is given on for half a minute, so that the rest is in few pieces.
     """
 
-    def __init__(self, windows: KeepsWindows, keyword: KeywordTracker) -> None:
-        self._windows = windows
+    def __init__(self, windows: KeepsWindows, keyword: KeywordTracker, share: Share) -> None:
+        self._windows, self._share = windows, share
         self._first, self._step = keyword.window / SAMPLE_RATE, keyword.step / SAMPLE_RATE
         self._left, self._is_ahead = Allowance(1.0, AHEAD), False
         self.begin()
@@ -90,10 +90,10 @@ class _InTime:
     def _has_time(self) -> bool:
         if self._is_ahead:
             self._left.take(0.0)
-            if self._left.saved < AHEAD:
+            if self._left.saved < AHEAD or not self._share.is_room():
                 return False
             self.begin()
-        self._is_ahead = self._left.take(self._needed) > 0
+        self._is_ahead = not self._share.is_room() or self._left.take(self._needed) > 0
         self._needed = self._step
         self._is_whole &= not self._is_ahead
         return not self._is_ahead
@@ -141,10 +141,8 @@ class ListeningStream:
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
             keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, share.address),
-            windows=None if windows is None else lambda keyword: _InTime(windows(keyword), keyword),
+            windows=None if windows is None else lambda keyword: _InTime(windows(keyword), keyword, share),
         )
-        # Audio can come faster than it was recorded, and hours are those of a clock.
-        self._hours_left = Allowance(1.0, AHEAD)
         self.restart(None)
 
     def restart(self, timestamp: int | None) -> None:
@@ -188,32 +186,24 @@ class ListeningStream:
             _KEPT_SECONDS, self._detector.seconds_to_window
         ):
             return StreamEvents([], False, {})
-        before = self._detector.candidates
-        found, scored = await self._work_through()
-        after = self._detector.candidates if scored else before
-        return StreamEvents(found, scored, {name: count - before[name] for name, count in after.items()})
+        return await self._work_through(ended=False)
 
     async def finish(self) -> StreamEvents:
         """End the stream: score what is left, as if silence followed. ``restart`` begins the next one."""
-        before = self._detector.candidates
-        found, _ = await self._work_through()
-        after = self._detector.candidates
-        # The detector then begins a new stream and forgets how many candidates the last windows were.
-        found += self._found(await self._share.run(self._detector.flush, 1.0))
-        return StreamEvents(found, True, {name: count - before[name] for name, count in after.items()})
+        await self._share.turn(FLUSH_SECONDS)
+        return await self._work_through(ended=True)
 
-    async def _work_through(self) -> tuple[list[Found], bool]:
-        """Process what is waiting, up to the last whole sample: the detections, and whether windows may have ended."""
+    async def _work_through(self, *, ended: bool) -> StreamEvents:
+        """Process what is waiting, up to the last whole sample."""
         frame, rate = self.format.frame, self.format.rate
         whole = len(self._waiting) - len(self._waiting) % frame
         audio = bytes(self._waiting[:whole])
         del self._waiting[:whole]
-        seconds = whole / frame / rate
-        seconds -= self._hours_left.take(seconds)
+        seconds = self._share.in_time(whole / frame / rate)
         for word in self.words:
             self._count(word, seconds)
         found: list[Found] = []
-        scored = False
+        scored, before = ended, self._detector.candidates
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
         for start in range(0, whole, rate * frame):
             block = self.format.samples(audio[start : start + rate * frame])
@@ -224,14 +214,17 @@ class ListeningStream:
             scored = True
             found += self._found(await self._share.run(partial(self._push, block), len(block) / rate))
             self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
-        return found, scored
+        looked = {name: count - before[name] for name, count in self._detector.candidates.items()} if scored else {}
+        if ended:  # the detector then begins a new stream and forgets how many candidates the last windows were
+            found += self._found(await self._share.run(self._detector.flush, FLUSH_SECONDS))
+        return StreamEvents(found, scored, looked)
 
     def _push(self, block: Samples) -> list[Detection]:
         return self._detector.push(block[:, 0], block[:, 1]) if self._has_playback else self._detector.push(block)
 
     def _count(self, word: OfferedWord, seconds: float, *, wakes: int = 0) -> None:
         if self._hours is not None:
-            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes)
+            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes, client=self._share.client)
 
     def _keep_scores(self, now: float) -> None:
         """The newest scores, at ``now`` in seconds of the stream."""

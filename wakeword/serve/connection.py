@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
+import select
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,15 +25,15 @@ from wakeword.serve.words import OfferedWord, OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
-# Some 40 chunks of 10 ms: a client that sends faster than in real time must not hold up the others.
 _READ_BYTES = 16 * 2**10
+_MOST_SECONDS = 60.0
+"""A chunk may have so much audio, as it waits for its turn as a whole."""
 _MOST_NAMES = 1_000
 _MOST_CONTEXT = 4 * 2**10
 """Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
 _CLOSE_SECONDS = 1.0
-_MOST_DETECTORS = 10
-_DETECTORS_SECONDS = 10.0
-"""Seconds of audio in which a connection may need that many detectors: one takes 2 to 3 ms to make, a chunk far less."""
+_DETECTOR_SECONDS = 0.2
+"""Seconds of audio that take as long as to make a detector, 2 to 3 ms."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class TimeLimits:
     idle: float = 3_600.0
     """Between two events."""
     event: float = 10.0
-    """From the first byte of an event to its last, and for the client to take an answer."""
+    """From the first byte of an event to its last, for the client to take an answer, and to work through what it has sent
+    once it sends no more."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,9 @@ class Connection:
         self._shared, self._share, self._peer = shared, share, share.peer
         self._reader, self._writer = reader, writer
         self._events = EventReader()
-        self._offered = shared.words.by_name
-        """The words in force when they were last compared with the words of the stream."""
         self._names: list[str] | None = None
         self._context: dict[str, Any] | None = None
         self._stream: ListeningStream | None = None
-        self._audio = 0.0
-        """Seconds received."""
-        self._made: deque[float] = deque(maxlen=_MOST_DETECTORS)
-        """For each of the last detectors, the seconds that had been received when it was made."""
         self._number: int | None = None
         """Figures of the stream in progress, for the telemetry."""
         self._start: int | None = None
@@ -90,7 +85,8 @@ class Connection:
         self._greeted = False
         self._waiting_since: float | None = None
         self._writing_since: float | None = None
-        self._expired = False
+        self._left_at: float | None = None
+        """When the client was seen to send no more."""
 
     async def run(self) -> None:
         """Read and answer events until the connection ends; it is then closed."""
@@ -98,11 +94,9 @@ class Connection:
             await self._read()
         except WireError as error:
             self._tell(str(error), error.code)
-        except (ConnectionError, TimeoutError):
-            # A client that has what it wanted may leave without reading the answer.
-            logger.debug("the client is gone", extra={"event": "gone", "peer": self._peer})
         except OSError as error:
-            logger.debug("the connection broke: %s", error, extra={"event": "gone", "peer": self._peer})
+            # A client that has what it wanted may leave without reading the answer.
+            logger.debug("the client is gone: %s", error, extra={"event": "gone", "peer": self._peer})
         except Exception:
             logger.exception("expected no error here, please report it", extra={"event": "fault", "peer": self._peer})
             self._tell("expected no error here; the server's log has it", "internal")
@@ -113,22 +107,25 @@ class Connection:
     def check(self, now: float) -> None:
         """End the connection if it is too slow; ``now`` is ``time.monotonic()``. Called now and then."""
         limits, waited = self._shared.limits, self._waiting_since
-        if self._writing_since is not None and now - self._writing_since > limits.event:
+        if self._left_at is None and _has_left(self._writer):
+            self._left_at = now
+        if any(since is not None and now - since > limits.event for since in (self._left_at, self._writing_since)):
             self._shared.telemetry.errors.labels("timeout").inc()
             self.abort()
             return
-        if waited is None or self._expired:
+        if waited is None or self._share.is_over:
             return
         inside = self._events.is_inside
         most = limits.event if inside else limits.idle if self._greeted else limits.first
         if now - waited > most:
-            self._expired = True
+            self._share.is_over = True
             what = "the rest of an event" if inside else "an event"
             self._tell(f"expected {what} within {most:g} s, got none; the connection is closed", "timeout")
             self._writer.close()
 
     def abort(self) -> None:
         """Close the connection at once; ``run`` then ends."""
+        self._share.is_over = True
         self._writer.transport.abort()
 
     async def _read(self) -> None:
@@ -137,7 +134,7 @@ class Connection:
             if not inside or self._waiting_since is None:
                 self._waiting_since = time.monotonic()
             data = await self._reader.read(_READ_BYTES)
-            if not data or self._expired:
+            if not data or self._share.is_over:
                 return
             if not inside:
                 self._waiting_since = time.monotonic()
@@ -145,9 +142,8 @@ class Connection:
             while (event := self._events.next()) is not None:
                 self._waiting_since = None
                 self._greeted = True
+                await self._share.turn()
                 await self._answer(event)
-            if len(data) == _READ_BYTES:
-                await asyncio.sleep(0)
 
     async def _answer(self, event: Event) -> None:
         match event.type:
@@ -214,12 +210,12 @@ class Connection:
         pcm, timestamp = format_of(event.data), timestamp_of(event.data)
         audio = event.payload or b""
         seconds = len(audio) // pcm.frame / pcm.rate
+        if seconds > _MOST_SECONDS:
+            raise WireError(f"expected up to {_MOST_SECONDS:g} s in a chunk, got {seconds:.0f} s")
         telemetry = self._shared.telemetry
-        telemetry.held.inc(await self._share.wait(seconds))
+        await self._share.turn(seconds)
         received = time.perf_counter()
         telemetry.audio.inc(seconds)
-        self._audio += seconds
-        await self._follow()
         stream = await self._stream_of(pcm)
         if stream is None:
             telemetry.dropped.labels("no-word").inc(seconds)
@@ -231,44 +227,25 @@ class Connection:
             telemetry.delay.observe(time.perf_counter() - received)
         await self._report(heard)
 
-    async def _follow(self) -> None:
-        """Change to the models in force, in the middle of a stream too: a satellite's may last for weeks."""
-        if self._offered is self._shared.words.by_name:
-            return
-        self._offered = self._shared.words.by_name
-        if self._stream is not None and self._stream.words != self._wanted():
-            gone = any(word.name not in self._offered for word in self._stream.words)
-            await self._report(await self._stream.finish())
+    async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
+        """The stream for a chunk of this format; ``None`` if there is no word to listen for.
+
+        Other models may be in force, in the middle of a stream too: a satellite's may last for weeks.
+        """
+        words, stream = self._wanted(), self._stream
+        if stream is not None and (stream.format != pcm or stream.words != words):
+            gone = any(word.name not in self._shared.words.by_name for word in stream.words)
+            await self._report(await stream.finish())
             self._give_up()
-            if self._made:
-                self._made.pop()  # the client did not ask for this one
             if gone:
                 await self._tell_unknown()
-
-    async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
-        """The stream for a chunk of this format; ``None`` if there is no word to listen for."""
-        if self._stream is not None and self._stream.format != pcm:
-            # Audio of another format is another stream.
-            await self._report(await self._stream.finish())
-            self._give_up()
         if self._stream is None:
-            words = self._wanted()
             if not words:
                 return None
-            self._count_detector()
+            await self._share.turn(_DETECTOR_SECONDS)
             self._stream = ListeningStream(words, pcm, self._shared.settings, self._share)
             self._stream.restart(self._start)
         return self._stream
-
-    def _count_detector(self) -> None:
-        """A detector is made. Raises ``WireError`` if the client has needed too many of late."""
-        if len(self._made) == _MOST_DETECTORS and self._audio - self._made[0] < _DETECTORS_SECONDS:
-            raise WireError(
-                f"expected at most {_MOST_DETECTORS} changes of the audio's format or the words in "
-                f"{_DETECTORS_SECONDS:g} s of audio, got more",
-                code="too-many-changes",
-            )
-        self._made.append(self._audio)
 
     async def _finish(self) -> None:
         """``audio-stop``: what the last window says, and whether nothing was detected."""
@@ -338,7 +315,16 @@ class Connection:
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._writer.wait_closed()
-        except TimeoutError:  # what the client does not read is lost
-            self.abort()
-        except OSError:
-            pass
+        except OSError as error:
+            if isinstance(error, TimeoutError):  # what the client does not read is lost
+                self.abort()
+
+
+def _has_left(writer: asyncio.StreamWriter) -> bool:
+    """Whether the client sends no more, which no one who does not read is told; ``False`` where no system call says it."""
+    connection = writer.get_extra_info("socket")
+    if connection is None or writer.is_closing() or not hasattr(select, "POLLRDHUP"):
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLRDHUP)
+    return bool(poll.poll(0))

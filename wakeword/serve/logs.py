@@ -5,7 +5,6 @@ import logging
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -30,12 +29,6 @@ _MOST_WARNINGS = 5
 logger = logging.getLogger("wakeword.serve")
 
 
-@dataclass
-class _Count:
-    since: float
-    number: int = 0
-
-
 class ClientWarnings:
     """Warnings of what clients do: at most five of a code in a minute, so that no client can fill the log.
 
@@ -45,29 +38,30 @@ class ClientWarnings:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """``clock``: seconds."""
         self._clock = clock
-        self._counts: dict[str, _Count] = {}
+        self._counts: dict[str, tuple[float, int]] = {}
+        """By code: when its minute began, and how many there were since."""
 
     def warn(self, peer: str, message: str, code: str) -> None:
         """The client at ``peer`` was told ``message``; ``code`` is one of the server's own."""
         self.summarise()
-        count = self._counts.setdefault(code, _Count(self._clock()))
-        count.number += 1
-        level = logging.WARNING if count.number <= _MOST_WARNINGS else logging.DEBUG
+        since, number = self._counts.get(code, (self._clock(), 0))
+        self._counts[code] = since, number + 1
+        level = logging.WARNING if number < _MOST_WARNINGS else logging.DEBUG
         logger.log(level, "%s: %s", peer, message, extra={"event": "error", "peer": peer, "code": code})
 
     def summarise(self) -> None:
         """Say how many warnings of the minutes that are over were left out. Called now and then."""
         now = self._clock()
-        for code, count in list(self._counts.items()):
-            if now - count.since < _WARNINGS_SECONDS:
+        for code, (since, number) in list(self._counts.items()):
+            if now - since < _WARNINGS_SECONDS:
                 continue
             del self._counts[code]
-            if count.number > _MOST_WARNINGS:
+            if number > _MOST_WARNINGS:
                 logger.warning(
                     "%d further warnings '%s' in %.0f s are not shown",
-                    count.number - _MOST_WARNINGS,
+                    number - _MOST_WARNINGS,
                     code,
-                    now - count.since,
+                    now - since,
                     extra={"event": "error", "code": code},
                 )
 

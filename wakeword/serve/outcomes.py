@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from wakeword.audio.detection import WakeOutcome
+from wakeword.base.errors import ConfigError
 from wakeword.serve.client_stream import Found
 from wakeword.serve.places import address_of, addresses_of
 
@@ -57,16 +58,16 @@ class RecentWakes:
         if known and client is not None:
             here = self._addresses_of(client)
             known = [one for one in known if one.client in here]
-        if not known:
-            return None
-        newest = known[-1]
-        newest.found.detection.outcome(outcome)
-        return {
-            "word": newest.found.word.name,
-            "score": newest.found.detection.score,
-            "seconds_ago": round(now - newest.at, 3),
-            "outcome": outcome.value,
-        }
+        for newest in known[-1:]:
+            with suppress(ConfigError):  # its client had as many kept as it may
+                newest.found.detection.outcome(outcome)
+                return {
+                    "word": newest.found.word.name,
+                    "score": newest.found.detection.score,
+                    "seconds_ago": round(now - newest.at, 3),
+                    "outcome": outcome.value,
+                }
+        return None
 
     def _addresses_of(self, client: str) -> set[str]:
         """In a thread that may be left behind: the one of the connection has to be free again soon."""

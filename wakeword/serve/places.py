@@ -133,11 +133,7 @@ def unix_socket(path: Path) -> socket.socket:
 def _answers(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(1)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return False
-    return True
+        return probe.connect_ex(str(path)) == 0
 
 
 def host_names_of(texts: Sequence[str]) -> list[str]:

@@ -7,7 +7,6 @@ import os
 import socket
 import sys
 import time
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,13 +15,11 @@ from io import FileIO
 from wyoming.error import Error
 
 from wakeword.base.errors import ConfigError
+from wakeword.saving.saved_pairs import client_of
 from wakeword.serve.connection import Connection, Shared
 from wakeword.serve.fair_share import Share
-from wakeword.serve.outcomes import RecentWakes
-from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
-from wakeword.serve.telemetry import Telemetry
+from wakeword.serve.places import Network, Place, address_of, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.wire import encode
-from wakeword.serve.words import OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -34,13 +31,11 @@ _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 
 @dataclass(frozen=True)
 class Limits:
-    """Who may connect, and how many."""
+    """Who may connect, and how many: one client has half of all connections if other machines can connect, else all."""
 
     connections: int = 256
     networks: tuple[Network, ...] = ()
     """Networks from which clients may connect; none for all."""
-    per_address: int | None = None
-    """The most connections of one address; ``None``: half of all if other machines can connect, else all."""
 
 
 class Server:
@@ -53,34 +48,15 @@ class Server:
         self._shared = shared
         self._place = place
         self._limits = limits
-        self._connections: dict[Connection, asyncio.Task[None]] = {}
-        self._addresses: Counter[str] = Counter()
-        """Open connections by the address of the client."""
+        self.connections: dict[Connection, asyncio.Task[None]] = {}
+        """Those that are open, with their tasks."""
+        self.telemetry, self.words, self.wakes = shared.telemetry, shared.words, shared.wakes
+        """What it counts and offers, and the wakes that may still be told the outcome of."""
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.sockets: list[socket.socket] = []
         self.load = 0.0
         """See ``FairTurns``, some seconds ago."""
-
-    @property
-    def telemetry(self) -> Telemetry:
-        """What it counts."""
-        return self._shared.telemetry
-
-    @property
-    def wakes(self) -> RecentWakes:
-        """The wakes that may still be told the outcome of."""
-        return self._shared.wakes
-
-    @property
-    def words(self) -> OfferedWords:
-        """What it offers."""
-        return self._shared.words
-
-    @property
-    def open_connections(self) -> int:
-        """Connections now."""
-        return len(self._connections)
 
     def stop(self) -> None:
         """End ``run`` soon. For the event loop's thread."""
@@ -88,79 +64,76 @@ class Server:
 
     async def run(self) -> None:
         """Serve until ``stop``; on stdio also until the input ends. Raises ``ConfigError`` if it cannot listen."""
-        servers, listening = await self._listen()
+        servers = await self._listen()
         tasks = [asyncio.create_task(self._check()), asyncio.create_task(self._refresh())]
         self._show_words()
         self.ready.set()
         try:
             await self._stopped.wait()
         finally:
-            for connection in self._connections:
+            for connection in self.connections:
                 connection.abort()
-            for task in (*tasks, *self._connections.values()):
+            for task in (*tasks, *self.connections.values()):
                 task.cancel()
             for server in servers:
                 server.close()
-            await asyncio.gather(*tasks, *self._connections.values(), return_exceptions=True)
-            if listening and self._place.scheme == "unix":
+            await asyncio.gather(*tasks, *self.connections.values(), return_exceptions=True)
+            if servers and self._place.scheme == "unix":
                 self._place.path.unlink(missing_ok=True)
 
-    async def _listen(self) -> tuple[list[asyncio.Server], bool]:
+    async def _listen(self) -> list[asyncio.Server]:
+        """Those that listen: none on stdio."""
         if self._place.scheme == "stdio":
             reader, writer = await _standard_streams()
             # Anyone who has started the server may be silent for as long as it likes.
             shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
-            self._start(shared, reader, writer, "stdio", "stdio").add_done_callback(lambda task: self.stop())
-            return [], False
+            self._start(shared, reader, writer, "stdio").add_done_callback(lambda task: self.stop())
+            return []
         if self._place.scheme == "unix":
             self.sockets = [unix_socket(self._place.path)]
-            return [await asyncio.start_unix_server(self._accept, sock=self.sockets[0])], True
+            return [await asyncio.start_unix_server(self._accept, sock=self.sockets[0])]
         self.sockets = tcp_sockets(self._place.host, self._place.port)
-        return [await asyncio.start_server(self._accept, sock=one) for one in self.sockets], True
+        return [await asyncio.start_server(self._accept, sock=one) for one in self.sockets]
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         name = writer.get_extra_info("peername")
-        address = str(name[0]) if isinstance(name, tuple) else "unix"
-        peer = f"{address}:{name[1]}" if isinstance(name, tuple) else address
+        peer = f"{name[0]}:{name[1]}" if isinstance(name, tuple) else "unix"
+        address = address_of(peer)
         most, here = self._limits.connections, self._most_of_one_address()
         refuse = partial(self._refuse, writer, peer)
         if isinstance(name, tuple) and not is_allowed(address, self._limits.networks):
             refuse("not-allowed", "expected a client of a network that --allow names")
-        elif len(self._connections) >= most:
+        elif len(self.connections) >= most:
             refuse("too-many-connections", f"expected at most {most} connections; close one, or try later")
-        elif self._addresses[address] >= here:
+        elif self._shared.turns.connections[client_of(address)] >= here:
             said = f"expected at most {here} connections from {address}; close one, or try later"
             refuse("too-many-connections-of-address", said)
         else:
             _keep_alive(writer.get_extra_info("socket"))
-            self._start(self._shared, reader, writer, peer, address)
+            self._start(self._shared, reader, writer, peer)
 
     def _most_of_one_address(self) -> int:
         """Connections that one address may hold: where others can connect, they must find room."""
-        limits = self._limits
-        if limits.per_address is not None:
-            return limits.per_address
+        most = self._limits.connections
         shared = self._place.scheme == "tcp" and not all(is_loopback(one.getsockname()[0]) for one in self.sockets)
-        return max(1, limits.connections // 2) if shared else limits.connections
+        return max(1, most // 2) if shared else most
 
     def _start(
-        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, address: str
+        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
     ) -> "asyncio.Task[None]":
-        is_paced = self._place.scheme == "tcp" and not is_loopback(address)
-        connection = Connection(shared, reader, writer, Share(shared.turns, peer, is_paced=is_paced))
+        is_paced = self._place.scheme == "tcp" and not is_loopback(address_of(peer))
+        share = Share(shared.turns, peer, is_paced=is_paced, on_held=self.telemetry.held.inc)
+        connection = Connection(shared, reader, writer, share)
         task = asyncio.create_task(connection.run())
-        self._connections[connection] = task
-        self._addresses[address] += 1
+        self.connections[connection] = task
         self.telemetry.accepted.inc()
-        self.telemetry.connections.set(len(self._connections))
+        self.telemetry.connections.set(len(self.connections))
         logger.debug("connected", extra={"event": "connected", "peer": peer})
 
         def end(task: "asyncio.Task[None]") -> None:
-            del self._connections[connection]
-            self._addresses[address] -= 1
-            if not self._addresses[address]:
-                del self._addresses[address]
-            self.telemetry.connections.set(len(self._connections))
+            del self.connections[connection]
+            share.close()
+            self.telemetry.connections.set(len(self.connections))
 
         task.add_done_callback(end)
         return task
@@ -179,7 +152,7 @@ class Server:
             await asyncio.sleep(_CHECK_SECONDS)
             now = time.monotonic()
             self.telemetry.loop_delay.observe(max(0.0, now - due))
-            for connection in list(self._connections):
+            for connection in list(self.connections):
                 connection.check(now)
             if (load := self._shared.turns.load()) is not None:
                 self._show_load(load)
@@ -214,9 +187,9 @@ class Server:
 
 
 def _keep_alive(connection: socket.socket | None) -> None:
-    if connection is None or connection.family not in (socket.AF_INET, socket.AF_INET6):
+    if connection is None:
         return
-    with suppress(OSError):
+    with suppress(OSError):  # one of unix has no such options
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in _KEEPALIVE.items():
             if hasattr(socket, name):

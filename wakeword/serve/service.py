@@ -177,9 +177,8 @@ def _warn_of_open_web(settings: ServeSettings, web: Web | None) -> None:
 def _saver(settings: ServeSettings) -> Saver | None:
     if settings.save is None:
         return None
-    pairs = SavedPairs(settings.save, round(1e6 * settings.save_limit))
     return Saver(
-        pairs,
+        SavedPairs(settings.save, round(1e6 * settings.save_limit)),
         most_waiting=_MOST_WAITING,
         wait_for_room=False,
         complain=lambda message: logger.warning("%s", message, extra={"event": "save"}),

@@ -91,7 +91,7 @@ class Pages:
             said = b"expected a client with a known address, got a name that is still looked up; give its address\n"
             return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, said
         if found is None:
-            said = b"expected a kept wake of the last minute, found none; only serve --keep keeps wakes\n"
+            said = b"expected a kept wake of the last minute, found none; serve --keep keeps them, 60 an hour of a client\n"
             return HTTPStatus.NOT_FOUND, TEXT, said
         return HTTPStatus.OK, "application/json", json.dumps(found).encode()
 
@@ -129,9 +129,8 @@ class Pages:
         future = asyncio.run_coroutine_threadsafe(run(), self._loop)
         try:
             return future.result(_LOOP_SECONDS)
-        except TimeoutError:
+        finally:
             future.cancel()
-            raise
 
 
 class _Handler(BoundedHandler):

@@ -26,8 +26,6 @@ class StreamView:
     number: int
     peer: str
     stream: ListeningStream
-    began: float
-    """``time.monotonic()``."""
 
 
 class Telemetry:
@@ -82,7 +80,7 @@ class Telemetry:
     def begin(self, peer: str, stream: ListeningStream) -> int:
         """A stream begins; return its number, for ``end``."""
         self._numbers += 1
-        self._views[self._numbers] = StreamView(self._numbers, peer, stream, time.monotonic())
+        self._views[self._numbers] = StreamView(self._numbers, peer, stream)
         self.streams_begun.inc()
         self._streams.set(len(self._views))
         return self._numbers
@@ -120,8 +118,7 @@ class Telemetry:
         }
 
     def _shown(self, view: StreamView) -> dict[str, Any]:
-        stream = view.stream
-        peaks = stream.peaks
+        stream, peaks = view.stream, view.stream.peaks
         return {
             "number": view.number,
             "peer": view.peer,

@@ -45,12 +45,10 @@ class PcmFormat:
             samples = (np.frombuffer(audio, np.uint8).astype(np.int16) - 128) << 8
         elif self.width == 2:
             samples = np.frombuffer(audio, "<i2").astype(np.int16, copy=False)
-        elif self.width == 3:
-            wide = np.zeros((len(audio) // 3, 4), np.uint8)
-            wide[:, 1:] = np.frombuffer(audio, np.uint8).reshape(-1, 3)
-            samples = wide.view("<i4")[:, 0].astype(np.int32, copy=False)
         else:
-            samples = np.frombuffer(audio, "<i4").astype(np.int32, copy=False)
+            wide = np.zeros((len(audio) // self.width, 4), np.uint8)
+            wide[:, 4 - self.width :] = np.frombuffer(audio, np.uint8).reshape(-1, self.width)
+            samples = wide.view("<i4")[:, 0].astype(np.int32, copy=False)
         return samples if self.channels == 1 else samples.reshape(-1, self.channels)
 
 

@@ -164,32 +164,29 @@ class OfferedWords:
         gone = [path for path in self._found if path not in listed]
         new = [path for path, sign in settled.items() if path not in self._found or self._found[path].signature != sign]
         for path in gone:
-            word = self._found.pop(path).word
-            if word is not None:
+            if (word := self._found.pop(path).word) is not None:
                 self.report("removed", f"the model '{word.name}' is gone from {path.parent}")
         for path in new:
-            before = self._found.get(path)
-            word = self._loaded(path, before)
-            kept = None if before is None else before.word
-            self._found[path] = _File(settled[path], word or kept, is_refused=word is None)
+            before = self._found.get(path, _File((0, 0, 0, 0), None, is_refused=False))
+            loaded = self._loaded(path, before)
+            self._found[path] = _File(settled[path], loaded or before.word, is_refused=loaded is None)
         if gone or new:
             self._publish()
         return bool(gone or new)
 
-    def _loaded(self, path: Path, before: _File | None) -> OfferedWord | None:
-        kept = None if before is None else before.word
+    def _loaded(self, path: Path, before: _File) -> OfferedWord | None:
         try:
             if path.stem in self._fixed:
                 raise ConfigError(f"{path}: the name '{path.stem}' is taken by another model; rename the file")
             word = load_word(path, self._settings)
         except (WakewordError, OSError) as error:
             message = str(error) if str(path) in str(error) else f"{path}: {error}"
-            left = "it is left out" if kept is None else "the model that it replaces stays in use"
+            left = "it is left out" if before.word is None else "the model that it replaces stays in use"
             self.report("refused", f"{message}; {left}")
             return None
-        if kept is not None and word.model.digest is not None and word.model.digest == kept.model.digest:
+        if (kept := before.word) and kept.model.digest == word.model.digest is not None:
             word = kept  # the same model, for instance copied there again: no one need change to it
-        if word is kept and before is not None and not before.is_refused:
+        if word is kept and not before.is_refused:
             return word
         self.report("added", f"the model '{word.name}' (\"{word.phrase}\") is offered")
         for line in word.warnings:
@@ -204,10 +201,9 @@ class OfferedWords:
                 if path.suffix == ".onnx" and not path.name.startswith("."):
                     try:
                         status = path.stat()
-                    except FileNotFoundError:
-                        continue
-                    except OSError:
-                        if path.is_symlink():  # one that leads nowhere says nothing about the folder
+                    except OSError as error:
+                        # One that is gone, or a link that leads nowhere, says nothing about the folder.
+                        if isinstance(error, FileNotFoundError) or path.is_symlink():
                             continue
                         raise
                     listed[path] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, Detection, Keeps, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 
 
@@ -30,7 +32,8 @@ class _Waiting:
         with self._lock:
             self._tell = tell
             if self._outcome is not None:
-                tell(self._outcome)
+                with suppress(ConfigError):  # it was told before it was clear that this one is not kept
+                    tell(self._outcome)
 
 
 class KeptWakes:

@@ -25,11 +25,12 @@ pytest.importorskip("prometheus_client", reason="needs the packages of pip insta
 
 from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
-from support.served import BOTH, Served, int16, serving
+from support.served import BOTH, LOW, Served, int16, serving
 from support.served_web import get, run
 
 from wakeword import ConfigError, Detection, Keeper
 from wakeword.audio.detection import WakeOutcome
+from wakeword.saving.keeper import MOST_OF_A_CLIENT
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
@@ -116,6 +117,24 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
     assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
     assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
     assert [one[0] for one in refused] == [404, 404, 400, 421, 404]
+
+
+def test_the_outcome_of_a_wake_that_is_not_kept_is_not_taken(models: Path, tmp_path: Path) -> None:
+    """A client may have only so many kept; those who ask hear it, and the stream goes on."""
+
+    async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
+        client, answers = await served.client(), []
+        for _ in range(2):
+            await client.speak(int16(LOW))
+            answers.append(await get(f"{web.url}outcome?outcome=false", data=b""))
+        return answers
+
+    with Keeper(tmp_path) as keeper:
+        keeper._counts["127.0.0.1"] = MOST_OF_A_CLIENT - 1
+        keeper._hour = int(time.monotonic() // 3_600)
+        first, second = run(scenario, models / "low.onnx", keep=keeper, keeper=keeper)
+    assert (first[0], second[0]) == (200, 404)
+    assert "60 an hour" in second[1]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
