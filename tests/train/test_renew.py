@@ -17,7 +17,7 @@ from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variants
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.renew import MEASURED_WITH, renew_model
+from wakeword_train.renew import renew_model
 
 OLD = "0" * 64
 
@@ -49,7 +49,7 @@ def test_only_the_phonemes_are_written_anew(tmp_path: Path) -> None:
     made = read_model(path)
     assert made.card.verifier == card.verifier
     assert made.card.operating_points == card.operating_points
-    assert made.card.training == {MEASURED_WITH: OLD, **card.training}
+    assert made.card.training == {card.MEASURED_WITH: OLD, **card.training}
     assert made.second_stage is not None
     renewed = path.read_bytes()
     assert not renew_model(path)

@@ -17,8 +17,6 @@ from wakeword.model.installed import assets_folder, model_file
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 
-MEASURED_WITH = "measured_with_recogniser"
-"""Entry of a card's record of training: the digest of the recogniser with which its figures were measured."""
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
 
@@ -65,7 +63,7 @@ def renew_model(path: Path) -> bool:
         head_training=card.training.get(HEAD_RECORD),
     )
     made = parse_model(data).card
-    record = {MEASURED_WITH: verifier.phonemes_digest, **made.training}
+    record = {made.MEASURED_WITH: verifier.phonemes_digest, **made.training}
     today = f"{datetime.date.today():%Y.%m.%d}"
     with replacing(path) as temporary:
         temporary.write_bytes(embed_card(data, dataclasses.replace(made, training=record, version=today)))

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -128,6 +129,8 @@ COMMANDS = {
 _MARKUP: Final = "markdown"
 _WIDE: Final = 120
 """Columns from which on the help of a command has boxes."""
+_SHORT: Final = 46
+"""Columns of an example on a narrow screen."""
 _LINE: Final = "wakeword.line"
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -199,6 +202,8 @@ def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
+    if message.endswith(": --sensitivity") and any("--threshold" in one.opts for one in error.ctx.command.params):
+        message += "; try: --point NAME, or --threshold X: the lower it is, the more is found"
     if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
         return message
     more = f"for instance: {EXAMPLES[name]}" if name in EXAMPLES else "wakeword --help lists the commands"
@@ -209,7 +214,9 @@ def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
     # On a narrow screen the columns of a box cut the names of options and break ranges.
     is_wide = shutil.get_terminal_size().columns >= _WIDE
-    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {EXAMPLES[name]}"
+    # Cut as a shell takes it, so that it can be copied.
+    short = " \\\n    ".join(textwrap.wrap(EXAMPLES[name], _SHORT, break_on_hyphens=False))
+    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {short}"
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP if is_wide else None)
     alone.command(name, cls=_Command, epilog=example)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)

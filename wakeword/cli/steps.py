@@ -49,7 +49,7 @@ class Step:
 
     def __str__(self) -> str:
         left = self.seconds_left()
-        time_left = None if left is None else f"about {in_words(left)} left{self._of}"
+        time_left = f"about {in_words(left)} left{self._of}" if left else ""
         return ", ".join(part for part in (f"{self.done:.0%}", time_left, self._detail) if part)
 
 
@@ -100,7 +100,7 @@ def steps_shown() -> Iterator[Steps]:
     columns = TextColumn("{task.description}", markup=False), BarColumn(), Left("")
     # Rich would send redirected output to stderr, which is right only if both are the same screen.
     bars = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
-    task = bars.add_task("", total=1.0)
+    task = bars.add_task("starting", total=1.0)
     steps = Steps(
         lambda step: bars.update(task, description=printable(step.title), completed=step.done),
         lambda line: bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True),
