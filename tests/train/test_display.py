@@ -25,7 +25,7 @@ def test_a_run_has_the_steps_that_its_settings_ask_for(monkeypatch: pytest.Monke
 
 
 def test_without_a_terminal_each_step_is_a_line_and_the_log_too(capsys: pytest.CaptureFixture[str]) -> None:
-    with phases_shown([Phase.SPEECH, Phase.FIRST, Phase.SECOND], lambda folders: ["the plan"]) as events:
+    with phases_shown([Phase.SPEECH, Phase.FIRST, Phase.SECOND]) as events:
         for done in (0.0, 0.5, 1.0):
             events.phase(Phase.SPEECH, done)
         events.phase(Phase.FIRST, 0.0)

@@ -1,44 +1,36 @@
 """The display of a training run: a bar of each of its steps, and notes that leave the bar whole."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from wakeword.base.events import Line
 from wakeword.cli.steps import Steps, steps_shown
 from wakeword_train.training_run import DataFolders, EpochReport, Phase, TrainingEvents, describe_health
 
-Plan = Callable[[DataFolders], Iterable[str]]
-"""What a training is going to do, in lines."""
-
 
 @contextmanager
-def phases_shown(phases: Sequence[Phase], plan: Plan) -> Iterator["ShownEvents"]:
-    """Show a run's phases as steps on stderr.
-
-    ``plan`` gives the lines with which the work begins. Yields the events of a training. What is logged becomes a line too.
-    """
+def phases_shown(phases: Sequence[Phase]) -> Iterator["ShownEvents"]:
+    """Show a run's phases as steps on stderr, and what is logged as lines. Yields the events of a training."""
     with steps_shown() as steps, _logged_to(steps.write):
-        yield ShownEvents(phases, steps, plan)
+        yield ShownEvents(phases, steps)
 
 
 class ShownEvents(TrainingEvents):
     """Gives phases to the bar, and lines to what stands above it."""
 
-    def __init__(self, phases: Sequence[Phase], steps: Steps, plan: Plan) -> None:
-        self._phases, self._steps, self._write, self._plan = phases, steps, steps.write, plan
+    def __init__(self, phases: Sequence[Phase], steps: Steps) -> None:
+        self._phases, self._steps = phases, steps
         self._phase: Phase | None = None
         self.begun = False
 
     def begin(self, folders: DataFolders) -> None:
-        """The plan."""
-        for line in self._plan(folders):
-            self._write(line)
+        """What is made from now on is kept."""
         self.begun = True
 
     def note(self, line: str) -> None:
         """A line above the bar."""
-        self._write(line)
+        self._steps.write(line)
 
     def phase(self, phase: Phase, done: float) -> None:
         """Move the bar."""
@@ -50,7 +42,7 @@ class ShownEvents(TrainingEvents):
 
     def epoch(self, report: EpochReport) -> None:
         """A line about an epoch."""
-        self._write(describe_epoch(report))
+        self._steps.write(describe_epoch(report))
 
 
 def describe_epoch(report: EpochReport) -> str:

@@ -24,7 +24,7 @@ from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, req
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import download_speech_commands
-from wakeword_train.display import ShownEvents, phases_shown
+from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, base_model, enrol_model
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import file_stem
@@ -69,7 +69,8 @@ def _fine_tune(
 ) -> Path:
     base = base_model(options.base or "")
     before = read_model(base).card  # ``out`` may be the same file
-    with phases_shown(PHASES, lambda _: [f"fine-tuning '{settings.keyword}'"]) as events:
+    note(f"fine-tuning '{settings.keyword}'")
+    with phases_shown(PHASES) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     card = read_model(path).card
     _judge(card, path)
@@ -93,15 +94,11 @@ def _train(
         note(line)
     # A run can take most of an hour: who lacks voices for it is asked before it, and told after it.
     lacks_voices = lacks_natural_voices(settings) and not _voices_installed(options.install_voices)
-    shown: list[ShownEvents] = []
-
-    def plan(given: DataFolders) -> Iterator[str]:
-        yield from describe_plan(settings, given)
-        if options.engine is not None:
-            yield f"then its network for {options.engine}, which takes some 13 minutes more on two cores"
-
-    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(phases_of(settings), plan) as events:
-        shown.append(events)
+    for line in describe_plan(settings, folders):
+        note(line)
+    if options.engine is not None:
+        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
+    with phases_shown(phases_of(settings)) as events, how_to_go_on(lambda: events.begun):
         result = train_model(
             settings,
             folders,

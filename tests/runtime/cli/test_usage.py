@@ -159,6 +159,7 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
         assert (status, err.count("\n")) == (2, 1)
         assert "--sensitivity; try: --point NAME, or --threshold X: the lower it is, the more is found" in err
     assert "threshold" not in cli("web", "--sensitivity", "3").err
+    assert cli("scan", "talk.wav", "--json").err == "wakeword: no such option: --json; try: --format json\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
