@@ -12,7 +12,7 @@ from wakeword_train.training_run import DataFolders, EpochReport, Phase, Trainin
 @contextmanager
 def phases_shown(phases: Sequence[Phase]) -> Iterator["ShownEvents"]:
     """Show a run's phases as steps on stderr, and what is logged as lines. Yields the events of a training."""
-    with steps_shown() as steps, _logged_to(steps.write):
+    with steps_shown() as steps, _logged_to(steps.note):
         yield ShownEvents(phases, steps)
 
 
@@ -30,7 +30,7 @@ class ShownEvents(TrainingEvents):
 
     def note(self, line: str) -> None:
         """A line above the bar."""
-        self._steps.write(line)
+        self._steps.note(line)
 
     def phase(self, phase: Phase, done: float) -> None:
         """Move the bar."""
@@ -38,11 +38,11 @@ class ShownEvents(TrainingEvents):
             self._phase = phase
             phases = self._phases if phase in self._phases else list(Phase)
             self._steps.begin(f"{phases.index(phase) + 1}/{len(phases)} {phase.value}")
-        self._steps.update(done)
+        self._steps.share(done)
 
     def epoch(self, report: EpochReport) -> None:
         """A line about an epoch."""
-        self._steps.write(describe_epoch(report))
+        self._steps.note(describe_epoch(report))
 
 
 def describe_epoch(report: EpochReport) -> str:

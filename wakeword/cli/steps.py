@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from statistics import fmean
 
-from wakeword.base.events import Line
+from wakeword.base.events import Events, Line
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 
@@ -60,21 +60,23 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min"
 
 
-class Steps:
+class Steps(Events):
     """One step after another. ``tell`` shows the step that goes on, not more often than each ``wait`` seconds."""
 
-    def __init__(self, tell: Callable[[Step], None], write: Line, *, wait: float = 0.0) -> None:
-        self.step = Step("starting")
-        self.write = write
-        """Prints a line of its own, above a bar."""
-        self._tell, self._wait, self._last = tell, wait, time.monotonic()
+    def __init__(self, title: str, tell: Callable[[Step], None], write: Line, *, wait: float = 0.0) -> None:
+        self.step = Step(title)
+        self._tell, self._write, self._wait, self._last = tell, write, wait, time.monotonic()
+
+    def note(self, line: str) -> None:
+        """Print a line of its own, above a bar."""
+        self._write(line)
 
     def begin(self, title: str) -> None:
         """A further step begins."""
         self.step, self._last = Step(title, " of this step"), time.monotonic()
         self._tell(self.step)
 
-    def update(self, done: float, detail: str = "") -> None:
+    def share(self, done: float, detail: str = "") -> None:
         """So much of the step is done, 0..1."""
         self.step.update(done, detail)
         if time.monotonic() - self._last >= self._wait:
@@ -83,10 +85,10 @@ class Steps:
 
 
 @contextmanager
-def steps_shown() -> Iterator[Steps]:
-    """Steps on stderr: a bar on a terminal, elsewhere a line for each, and one every 30 seconds."""
+def steps_shown(title: str = "starting") -> Iterator[Steps]:
+    """Steps on stderr: a bar on a terminal, elsewhere a line for each but the first, and one every 30 seconds."""
     if not sys.stderr.isatty():
-        yield Steps(lambda step: note(f"{step.title}: {step}"), note, wait=_SECONDS_BETWEEN_LINES)
+        yield Steps(title, lambda step: note(f"{step.title}: {step}"), note, wait=_SECONDS_BETWEEN_LINES)
         return
     # Rich takes 30 ms to import, and a command without a terminal does not need it.
     from rich.console import Console
@@ -100,8 +102,9 @@ def steps_shown() -> Iterator[Steps]:
     columns = TextColumn("{task.description}", markup=False), BarColumn(), Left("")
     # Rich would send redirected output to stderr, which is right only if both are the same screen.
     bars = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
-    task = bars.add_task("starting", total=1.0)
+    task = bars.add_task(printable(title), total=1.0)
     steps = Steps(
+        title,
         lambda step: bars.update(task, description=printable(step.title), completed=step.done),
         lambda line: bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True),
     )
@@ -112,6 +115,5 @@ def steps_shown() -> Iterator[Steps]:
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[..., None]]:
     """Work of a single step. Yields a function for how much of ``total`` is done, and what else there is to say."""
-    with steps_shown() as steps:
-        steps.step = Step(what)
-        yield lambda done, detail="": steps.update(done / total if total else 1.0, detail)
+    with steps_shown(what) as steps:
+        yield lambda done, detail="": steps.share(done / total if total else 1.0, detail)

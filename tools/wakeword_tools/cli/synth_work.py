@@ -1,19 +1,18 @@
 """The work of ``wakeword synth``: texts and voices to a folder of clips, or a list of the texts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 
 from wakeword.base.errors import SynthesisError
-from wakeword.base.events import Events
 from wakeword.base.files import require_absent
 from wakeword.base.text import counted
 from wakeword.batch.jobs.job_run import check_choice
 from wakeword.batch.jobs.work import cores
 from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
-from wakeword.cli.steps import progress
+from wakeword.cli.steps import steps_shown
 from wakeword_tools.cli.synth_options import EngineOptions, SynthOptions, TextOptions
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
@@ -100,32 +99,16 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
         )
         for split, number in numbers_of("--count", count, shares).items()
     ]
-    with progress(f"speak {counted(count, 'clip')}", 1.0) as update:
-        shown = _Shown(update)
-        with how_to_go_on(lambda: shown.done > 0):
-            return synthesize(
-                parts,
-                out,
-                jobs=options.jobs.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
-                ray=options.jobs.ray,
-                resume=options.jobs.resume,
-                skip=True,
-                events=shown,
-            )
-
-
-class _Shown(Events):
-    """Prints the lines of long work, and moves its bar."""
-
-    def __init__(self, update: Callable[[float], None]) -> None:
-        self.done, self._update = 0.0, update
-
-    def note(self, line: str) -> None:
-        note(line)
-
-    def share(self, done: float) -> None:
-        self.done = done
-        self._update(done)
+    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.step.done > 0):
+        return synthesize(
+            parts,
+            out,
+            jobs=options.jobs.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
+            ray=options.jobs.ray,
+            resume=options.jobs.resume,
+            skip=True,
+            events=steps,
+        )
 
 
 _BAR = 40
