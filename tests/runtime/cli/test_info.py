@@ -10,8 +10,6 @@ from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import hourly_shown, limits
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import load_model, read_model
-from wakeword_tools.measure.cards import write_card
-from wakeword_tools.measure.point_choice import write_points
 
 
 @pytest.mark.parametrize("word", sorted(shipped_models()))
@@ -32,18 +30,6 @@ def test_the_first_lines_say_what_the_model_is_for_and_how_often_it_is_wrong(cli
         f"{close.count} of {close.trials:g} ({close.value:.0%}) words that sound like it",
     ):
         assert part in text
-
-
-def test_rates_of_another_recogniser_are_called_so_until_they_are_measured_again(cli, models: Path) -> None:
-    path, old = models / "low.onnx", "measured       with an earlier recogniser"
-    card = read_model(path).card
-    assert old not in cli("info", path).out
-    write_card(path, dataclasses.replace(card, training={**card.training, card.MEASURED_WITH: "0" * 64}))
-    assert old in cli("info", path).out
-    write_points(path, [dataclasses.replace(card.point(), name="fpr=0.2", target=0.2)], default=card.default_point)
-    assert old in cli("info", path).out  # the default point is not a new one
-    write_points(path, [card.point()])
-    assert old not in cli("info", path).out
 
 
 def test_what_the_folds_of_marvin_found_is_shown(cli) -> None:
