@@ -65,6 +65,7 @@ def test_the_site_loads_no_fonts_from_other_hosts() -> None:
 def test_every_public_name_is_on_the_api_page() -> None:
     listed = re.findall(r"^::: wakeword\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     constants = {"__version__", "SAMPLE_RATE"}
+    assert all(f"`{name}`" in (DOCS / "api.md").read_text(encoding="utf-8") for name in constants)
     assert set(wakeword.__all__) - constants <= set(listed)
     assert len(listed) == len(set(listed))
 

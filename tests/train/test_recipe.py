@@ -31,7 +31,9 @@ def test_the_plan_names_the_word_the_voices_the_pack_and_own_recordings(
         recipe, keyword="hey zorvella", synthesis=dataclasses.replace(recipe.synthesis, also=("zorvella",))
     )
     lines = list(describe_plan(config, DataFolders(positives=[tmp_path])))
-    assert lines[0] == f"training 'hey zorvella' or 'zorvella' in {len(phases_of(config))} steps"
+    assert lines[0] == f"training 'hey zorvella' or 'zorvella' in {len(phases_of(config))} steps; " + (
+        "with default settings it takes about 7 minutes on two cores"
+    )
     assert lines[1].startswith("6960 clips by voices of espeak-ng")
     assert "h of speech of 222 people" in lines[2]
     assert str(tmp_path) in lines[3]

@@ -26,7 +26,7 @@ from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variant
 from wakeword_train import renew as renew_module
 from wakeword_train.house import own_evidence
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.renew import MEASURED_WITH, renew_model
+from wakeword_train.renew import renew_model
 
 OLD = "0" * 64
 
@@ -58,7 +58,7 @@ def test_only_the_phonemes_are_written_anew(tmp_path: Path) -> None:
     made = read_model(path)
     assert made.card.verifier == card.verifier
     assert made.card.operating_points == card.operating_points
-    assert made.card.training == {MEASURED_WITH: OLD, **card.training}
+    assert made.card.training == {card.MEASURED_WITH: OLD, **card.training}
     assert made.second_stage is not None
     renewed = path.read_bytes()
     assert not renew_model(path)

@@ -9,8 +9,9 @@ from benchmarks.performance_report import PerformanceReport
 from benchmarks.performance_tables import tables
 from benchmarks.streams import STREAM_COUNTS
 from wakeword.base.files import resolved
-from wakeword.cli.console import note, progress
+from wakeword.cli.console import note
 from wakeword.cli.options import DEFAULT_KEYWORD
+from wakeword.cli.steps import progress
 from wakeword.cli.tables import console, table
 
 

@@ -70,7 +70,7 @@ def train_model(
     ``DataError`` for recordings that are missing or too few, and ``SynthesisError`` if an engine fails.
     """
     out = Path(out)
-    _check(config, folders, out, device)
+    check_training(config, folders, out, device=device)
     events, own = events or TrainingEvents(), Path(work) / file_stem(config.keyword)
     events.begin(folders)
     run = with_synthesised(TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, resume, events, executor))
@@ -86,7 +86,7 @@ def train_model(
     return dataclasses.replace(result, path=out, stores=())
 
 
-def _check(config: TrainConfig, folders: DataFolders, out: Path, device: str) -> None:
+def check_training(config: TrainConfig, folders: DataFolders, out: Path, *, device: str) -> None:
     """Refuse before minutes of synthesis what cannot be trained. Raises as ``train_model``."""
     check_keyword(config)
     check_device(device)

@@ -18,8 +18,6 @@ from wakeword.model.model import parse_model, read_model
 from wakeword.model.versions import Versions
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 
-MEASURED_WITH = "measured_with_recogniser"
-"""Entry of a card's record of training: the digest of the recogniser with which its figures were measured."""
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
 
@@ -72,7 +70,7 @@ def _renewed(path: Path, model: bytes) -> bytes:
         head_training=card.training.get(HEAD_RECORD),
     )
     made = parse_model(data).card
-    record = {MEASURED_WITH: verifier.phonemes_digest, **made.training}
+    record = {made.MEASURED_WITH: verifier.phonemes_digest, **made.training}
     today = f"{datetime.date.today():%Y.%m.%d}"
     return embed_card(data, dataclasses.replace(made, training=record, version=today))
 

@@ -20,13 +20,13 @@ from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_tools.export.exporter import run_folder
-from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons
+from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, require_short
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import download_speech_commands
-from wakeword_train.display import ShownEvents, phases_shown
+from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, base_model, enrol_model
-from wakeword_train.pipeline import returning_negatives, train_model
+from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_page import write_page
@@ -69,7 +69,8 @@ def _fine_tune(
 ) -> Path:
     base = base_model(options.base or "")
     before = read_model(base).card  # ``out`` may be the same file
-    with phases_shown(PHASES, lambda _: [f"fine-tuning '{settings.keyword}'"]) as events:
+    note(f"fine-tuning '{settings.keyword}'")
+    with phases_shown(PHASES) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     card = read_model(path).card
     _judge(card, path)
@@ -86,21 +87,18 @@ def _train(
     out: Path,
     executor: Callable[[float], Executor],
 ) -> Path:
+    check_training(settings, folders, out, device=options.device.value)
+    note(f"comparing {settings.keyword!r} with what people say; this takes some seconds")
+    # A user who wrote a configuration for a word, or resumes its training, has decided.
+    for line in judge_words(settings, anyway=options.anyway or options.resume or options.config is not None):
+        note(line)
     # A run can take most of an hour: who lacks voices for it is asked before it, and told after it.
     lacks_voices = lacks_natural_voices(settings) and not _voices_installed(options.install_voices)
-    shown: list[ShownEvents] = []
-    # A user who wrote a configuration for a word, or resumes its training, has decided.
-    anyway = options.anyway or options.resume or options.config is not None
-
-    def plan(given: DataFolders) -> Iterator[str]:
-        yield f"comparing {settings.keyword!r} with what people say; this takes some seconds"
-        yield from judge_words(settings, anyway=anyway)
-        yield from describe_plan(settings, given)
-        if options.engine is not None:
-            yield f"then its network for {options.engine}, which takes some 13 minutes more on two cores"
-
-    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(phases_of(settings), plan) as events:
-        shown.append(events)
+    for line in describe_plan(settings, folders):
+        note(line)
+    if options.engine is not None:
+        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
+    with phases_shown(phases_of(settings)) as events, how_to_go_on(lambda: events.begun):
         result = train_model(
             settings,
             folders,
@@ -259,10 +257,12 @@ def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:
     Raises ``ConfigError`` for one that makes a poor wake word, unless it is wanted ``anyway``.
     """
     for phrase in (config.keyword, *config.synthesis.also):
+        if not anyway:
+            require_short(phrase)
         try:
             advice = advise_in(config.language, phrase)
         except SynthesisError:
-            continue  # recordings or IPA say it: check_synthesis has refused it otherwise
+            continue  # recordings or IPA say it: check_training has refused it otherwise
         if not config.synthesis.say and (line := is_guess(advice)):
             yield line
         if advice.grade is Grade.GOOD:

@@ -1,7 +1,7 @@
-"""How much audio a file declares, to notice a WAV file, or one of its kind, that was cut off.
+"""How much audio a file declares, to notice a WAV file, or one of its kind, that was cut off, and damage in Ogg.
 
-libsndfile corrects the length to what it found, in silence, and only its log says so. It reports damage in FLAC by itself;
-a part of an Ogg or MP3 file is read as if it were all.
+libsndfile corrects the length to what it found, leaves out pages of Ogg with a wrong checksum, and only its log says so.
+It reports damage in FLAC by itself; damaged MP3, and Ogg that ends after a whole page, are read as if all were there.
 """
 
 import re
@@ -19,10 +19,13 @@ _TOLERANCE = 0.001
 
 # Lines of libsndfile's log such as "data : 64000 (should be 57595)": WAV, AIFF and AU; W64 has the length of the file.
 _CUT = re.compile(r"^\s*(?:data|SSND|Data Size|riff)\s*: (\d+) \(should be (\d+)\)$", re.MULTILINE)
+_HOLE = re.compile(r"libogg reports a hole|lacks an end-of-stream bit\.\s+Ogg ?: Junk after the last page")
 
 
 def missing(file: soundfile.SoundFile, read: int) -> str | None:
     """What an open file lacks after ``read`` samples were read, in words; ``None`` if it is as long as it declares."""
+    if _HOLE.search(file.extra_info):
+        return "a part of it is missing or was changed"
     cut = _CUT.search(file.extra_info)
     if cut is None or not int(cut[2]) < int(cut[1]) < _MOST_BYTES:
         return None
@@ -34,8 +37,11 @@ def missing(file: soundfile.SoundFile, read: int) -> str | None:
 def impossible(file: soundfile.SoundFile, size: int) -> str | None:
     """What an open file of ``size`` bytes declares that so few bytes cannot hold, in words; ``None`` if they can.
 
-    libsndfile takes the length of W64 on trust: it would give silence for days.
+    libsndfile takes the length of W64 on trust: it would give silence for days. It takes any file with the name of an AU
+    file, which has no header of one, for samples of telephones.
     """
+    if (file.format, file.subtype) == ("RAW", "ULAW"):
+        return "it has no header"
     if file.format in ("FLAC", "OGG") or file.subtype.startswith(_VARIABLE):
         return None
     most = _MOST_FRAMES_A_BYTE * size

@@ -202,13 +202,18 @@ class AudioFile:
 
         Raises ``AudioFileError`` at the end if the file is damaged, or WAV or its like and shorter than it declares.
         """
+        # Only a file of floats can hold what is far above full scale: from a decoder it is damage.
+        decodes = getattr(self._file, "subtype", "") not in ("FLOAT", "DOUBLE")
         while True:
             try:
                 block = self._block(samples)
-            except (soundfile.LibsndfileError, RuntimeError) as error:
+                if decodes:
+                    _check_level(block)
+            except (soundfile.LibsndfileError, RuntimeError, AudioFormatError) as error:
+                loud = ": samples far above full scale" if isinstance(error, AudioFormatError) else ""
                 raise AudioFileError(
                     f"{self.path}: could not read all of it, the file is damaged after "
-                    f"{self._read / self.sample_rate:.2f} s"
+                    f"{self._read / self.sample_rate:.2f} s{loud}"
                 ) from error
             if len(block) == 0:
                 break

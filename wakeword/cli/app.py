@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -128,28 +129,35 @@ COMMANDS = {
 _MARKUP: Final = "markdown"
 _WIDE: Final = 120
 """Columns from which on the help of a command has boxes."""
+_SHORT: Final = 46
+"""Columns of an example on a narrow screen."""
+_INSTEAD: Final = {
+    "--sensitivity": ("--threshold", "--point NAME, or --threshold X: the lower it is, the more is found"),
+    "--json": ("--format", "--format json"),
+}
+"""An option of other programs or commands -> an option that a command must have, and what to type instead."""
 _LINE: Final = "wakeword.line"
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """The class of the click in or under typer, which is not the same in all of its releases."""
 
 
-def _without_types_of_flags(params: list[Any]) -> list[Any]:
-    """The parameters of a command: newer releases of typer write ``<bool>`` next to a flag, which takes no value."""
-    for one in params:
-        if getattr(one, "is_flag", False) and one.metavar is None:
-            one.metavar = ""
-    return params
-
-
-class _Command(TyperCommand):
-    """A command with a help that shows flags as flags."""
+class _Plain:
+    """A command with a help that shows flags as flags: newer releases of typer write ``<bool>`` next to them."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types_of_flags(super().get_params(ctx))
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if getattr(one, "is_flag", False) and one.metavar is None:
+                one.metavar = ""
+        return params
 
 
-class _Commands(TyperGroup):
+class _Command(_Plain, TyperCommand):
+    pass
+
+
+class _Commands(_Plain, TyperGroup):
     """The commands of the table. Only the command that is called is imported."""
 
     def __init__(self, **settings: Any) -> None:
@@ -159,9 +167,6 @@ class _Commands(TyperGroup):
             name: TyperCommand(name, help=command.help, rich_help_panel=command.group)
             for name, command in COMMANDS.items()
         }
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types_of_flags(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         # In the order of the table; some releases of typer sort the commands.
@@ -199,6 +204,9 @@ def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
+    for option, (own, instead) in _INSTEAD.items():
+        if f"option: {option}" in message and any(own in one.opts for one in error.ctx.command.params):
+            return f"no such option: {option}; try: {instead}"
     if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
         return message
     more = f"for instance: {EXAMPLES[name]}" if name in EXAMPLES else "wakeword --help lists the commands"
@@ -209,7 +217,9 @@ def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
     # On a narrow screen the columns of a box cut the names of options and break ranges.
     is_wide = shutil.get_terminal_size().columns >= _WIDE
-    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {EXAMPLES[name]}"
+    # Cut as a shell takes it, so that it can be copied.
+    short = " \\\n    ".join(textwrap.wrap(EXAMPLES[name], _SHORT, break_on_hyphens=False))
+    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {short}"
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP if is_wide else None)
     alone.command(name, cls=_Command, epilog=example)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)

@@ -1,17 +1,14 @@
-"""Output on stderr: errors, warnings, notes and the progress of long work."""
+"""Output on stderr: errors, warnings and notes."""
 
 import os
 import select
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol, TextIO
+from typing import TextIO
 
-from wakeword.base.events import Events
-from wakeword.base.text import printable, shortened
+from wakeword.base.text import shortened
 
-SECONDS_BETWEEN_LINES = 30.0
 _LONGEST = 2_000
 """Characters of a line: a name or a value in it can come from anywhere, and a message must stay readable."""
 
@@ -30,68 +27,6 @@ def complain(problem: Exception | str) -> None:
         where = "" if problem.filename is None else f"{problem.filename}: "
         problem = where + problem.strerror
     note(f"wakeword: {problem}")
-
-
-class Update(Protocol):
-    """Takes the part of the total that is done so far, and what else there is to say."""
-
-    def __call__(self, done: float, detail: str = "", /) -> None: ...
-
-
-class Shown(Events):
-    """Prints the lines of long work, and tells ``update``, as ``progress`` gives it for a total of 1, how much is done."""
-
-    def __init__(self) -> None:
-        self.done = 0.0
-        self.update: Update = lambda done, detail="": None
-
-    def note(self, line: str) -> None:
-        """Print the line."""
-        note(line)
-
-    def share(self, done: float) -> None:
-        """Move the bar."""
-        self.done = done
-        self.update(done)
-
-
-@contextmanager
-def progress(what: str, total: float) -> Iterator[Update]:
-    """Show the progress of some work: a bar with the time left on a terminal, elsewhere a line every 30 seconds.
-
-    Yields a function to call as it goes on.
-    """
-    if not sys.stderr.isatty():
-        yield _lines(what, total)
-        return
-    # Rich takes 30 ms to import, and a command without a terminal does not need it.
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    # Rich would send redirected output to stderr, which is right only if both are the same screen.
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
-        task = bars.add_task(printable(what), total=total)
-
-        def update(done: float, detail: str = "") -> None:
-            bars.update(task, completed=done, description=printable(f"{what}, {detail}" if detail else what))
-
-        yield update
-
-
-def _lines(what: str, total: float) -> Update:
-    started = last = time.monotonic()
-
-    def update(done: float, detail: str = "") -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES and 0 < done < total:
-            last = now
-            left = (now - started) * (total - done) / done
-            time_left = f"{left / 60:.0f} min" if left >= 90 else f"{left:.0f} s"
-            note(f"{what}: {done / total:.0%}, about {time_left} left{detail and ', '}{detail}")
-
-    return update
 
 
 @contextmanager

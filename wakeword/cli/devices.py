@@ -1,9 +1,11 @@
 """``wakeword devices``."""
 
+from collections.abc import Sequence
+
 from wakeword.base.errors import AudioDeviceError
-from wakeword.base.text import printable
 from wakeword.cli.console import without_native_messages
-from wakeword.microphone.device import NO_INPUT, list_devices
+from wakeword.cli.models import print_columns
+from wakeword.microphone.device import NO_INPUT, Device, list_devices
 
 
 def devices() -> None:
@@ -12,9 +14,10 @@ def devices() -> None:
         found = list_devices()
     if not found:
         raise AudioDeviceError(NO_INPUT)
-    names = [printable(device.name) for device in found]
-    width = max(map(len, names))
-    print(f"  {'number':>6}  {'name':<{width}}  channels  rate")
-    for device, name in zip(found, names, strict=True):
-        mark = "*" if device.default else " "
-        print(f"{mark} {device.index:>6}  {name:<{width}}  {device.channels:>8}  {device.sample_rate} Hz")
+    print_devices(found)
+
+
+def print_devices(found: Sequence[Device]) -> None:
+    """Print a line for each."""
+    rows = [("*" * one.default, f"{one.index}", one.name, f"{one.channels}", f"{one.sample_rate} Hz") for one in found]
+    print_columns([("", "number", "name", "channels", "rate"), *rows])

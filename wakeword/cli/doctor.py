@@ -23,6 +23,7 @@ from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnos
 from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.checkup.sweep import diagnose_loudspeaker, two_sweeps
 from wakeword.cli.console import complain, note, without_native_messages
+from wakeword.cli.devices import print_devices
 from wakeword.cli.listen.source import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
@@ -184,16 +185,8 @@ def _print(examination: Examination) -> None:
     screen.print(printable(examination.answer), soft_wrap=True)
     screen.print(", ".join(f"{name} {version}" for name, version in examination.versions.items()), soft_wrap=True)
     if examination.devices:
-        screen.print(_device_table(examination.devices))
+        print_devices(examination.devices)
     screen.print(_finding_table(examination.source or "this machine", examination.findings))
-
-
-def _device_table(devices: list[Device]) -> Table:
-    listed = table("input devices", "", "number", "channels", "rate")
-    for one in devices:
-        name = one.name + (" *" if one.default else "")
-        listed.add_row(name, str(one.index), str(one.channels), f"{one.sample_rate} Hz")
-    return listed
 
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "bold red"}

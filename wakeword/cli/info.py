@@ -59,6 +59,8 @@ def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
     yield "finds people" if _of_people(point) else "finds", _found(point)
     yield "fires wrongly", "; ".join(_wrong(point)) or "not measured: wakeword calibrate measures it"
     others = f"; others: {points}" if points else ""
+    if card.MEASURED_WITH in card.training:
+        yield "measured", "with an earlier recogniser; wakeword calibrate measures again"
     yield "default point", f"{printable(point.name)}, from a score of {point.threshold:.4g} on{others}"
     yield about
 

@@ -14,7 +14,8 @@ from wakeword.base.files import resolved
 from wakeword.batch.jobs.journal import Journal, open_journal
 from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.batch.jobs.work import Report
-from wakeword.cli.console import note, progress
+from wakeword.cli.console import note
+from wakeword.cli.steps import progress
 
 JobsOption = Annotated[
     int | None,
@@ -79,7 +80,7 @@ def how_to_go_on(is_kept: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def audio_progress(what: str, total: float) -> Iterator[Report]:
-    """``console.progress`` of work on audio, with its hours a second: yields the function for workers to report to."""
+    """``progress`` of work on audio, with its hours a second: yields the function for workers to report to."""
     with progress(what, total) as update:
         started = time.monotonic()
         done = hours = 0.0

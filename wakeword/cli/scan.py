@@ -100,7 +100,8 @@ def scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str
     form = options.form or FormatName.of(out)
     if form is None:
         raise typer.BadParameter(
-            f"--out {out}: expected a name that ends in .txt, .json, .csv, .srt or .parquet; with another one give --format"
+            f"--out {out}: expected a name that ends in .txt, .json, .jsonl, .csv, .srt or .parquet; "
+            "with another one give --format"
         )
     folder = is_folder(recordings, form, out)
     for line in warnings if recordings else ():

@@ -33,8 +33,9 @@ def is_folder(recordings: Sequence[Recording], form: FormatName, out: Path | Non
     is_one = len(recordings) <= 1 and not any(recording.is_shard for recording in recordings)
     if suffix is None or (is_one and (out is None or not out.is_dir())):
         return False
-    if out is None:
-        raise typer.BadParameter(f"--format {form.value} writes one file per recording; give a folder with --out")
+    if out is None or (out.suffix.lower() == suffix and not out.is_dir()):
+        got = "" if out is None else f", got {printable(out)}"
+        raise typer.BadParameter(f"give a folder with --out, as {form.value} has one file for each recording{got}")
     owners: dict[Path, str] = {}
     for recording in recordings:
         if recording.is_shard:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -65,6 +65,9 @@ class ModelCard:
     """The second stage, if there is one: ``operating_points`` are then of the fused score."""
     schema: int = field(default=SCHEMA, compare=False)
     """Version of the layout of the file that holds this card."""
+
+    MEASURED_WITH: ClassVar = "measured_with_recogniser"
+    """Entry of ``training``: the digest of an earlier phoneme recogniser, with which the points were measured."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.phrase, str) or not self.phrase.strip():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from wakeword import AudioFileError, FileSource
+from wakeword import AudioFileError, AudioFormatError, FileSource
 from wakeword.audio.pcm import AudioFile, read_audio
 
 RATE = 16_000
@@ -69,6 +69,45 @@ def test_a_damaged_byte_of_flac_is_noticed(tmp_path: Path, place: float) -> None
     path.write_bytes(data)
     with pytest.raises(AudioFileError, match="damaged"):
         read_audio(path)
+
+
+def test_damage_inside_ogg_is_noticed(tmp_path: Path) -> None:
+    for name in ("vorbis.ogg", "opus.ogg"):
+        path, data = tmp_path / name, written(tmp_path / name, seconds=20.0)
+        middle = data.index(b"OggS", len(data) // 2)
+        changed = data[: middle + 300] + bytes(2) + data[middle + 302 :]
+        without_a_page = data[: data.rindex(b"OggS", 0, middle)] + data[middle:]
+        for damaged in (changed, without_a_page, data[: middle + 300]):
+            path.write_bytes(damaged)
+            with pytest.raises(AudioFileError, match=rf"{name}: could not read all of it, .*a part of it is missing"):
+                read_audio(path)
+        path.write_bytes(data * 2 if name == "vorbis.ogg" else data)  # a chain is no damage
+        assert len(read_audio(path)) >= 20 * RATE
+
+
+@pytest.mark.parametrize("suffix", [".au", ".snd"])
+def test_bytes_without_a_header_are_not_read_as_telephone_samples(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    for data in (b"", bytes(20_000), np.random.default_rng(0).bytes(20_000), b"words\n" * 900):
+        path.write_bytes(data)
+        with pytest.raises(AudioFileError, match=f"a{suffix}: .*it has no header"):
+            AudioFile(path)
+
+
+@pytest.mark.parametrize("name", ["vorbis.ogg", "opus.ogg", "a.mp3"])
+def test_what_a_decoder_gives_far_above_full_scale_is_damage(tmp_path: Path, name: str) -> None:
+    path, tone = tmp_path / name, np.sin(0.1 * np.arange(2 * RATE))
+    soundfile.write(path, 61 * tone, RATE, **FORMS[name])
+    with pytest.raises(AudioFileError, match=f"{name}: .*damaged after 0.00 s: samples far above full scale"):
+        read_audio(path)
+    soundfile.write(path, 1.4 * tone, RATE, **FORMS[name])
+    assert np.abs(read_audio(path)).max() > 1  # decoders overshoot a little
+
+
+def test_floats_far_above_full_scale_in_a_wav_are_a_fault_of_the_program_that_wrote_it(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", np.full(RATE, 20_000.0), RATE, subtype="FLOAT")
+    with pytest.raises(AudioFormatError, match=r"a\.wav: .*divide integer PCM by its full scale"):
+        read_audio(tmp_path / "a.wav")
 
 
 @pytest.mark.parametrize("length", [0xFFFFFFFF, 0x80000000, 0x7FFFF000])

@@ -112,6 +112,15 @@ def test_changed_bytes_give_audio_or_a_typed_error(tmp_path: Path, reads) -> Non
                 assert str(error).startswith(f"{path}: ")  # noqa: PT017
 
 
+@pytest.mark.parametrize("name", ["a.m4a", "a.aac"])
+def test_what_is_decoded_far_above_full_scale_is_damage(tmp_path: Path, reads, name: str) -> None:
+    soundfile.write(tmp_path / "loud.wav", 61 * np.sin(0.1 * np.arange(32_000)), 16_000, subtype="FLOAT")
+    path = as_on_a_phone(tmp_path / name, tmp_path / "loud.wav")
+    reads()
+    with pytest.raises(AudioFileError, match=f"{name}: .*damaged after 0.00 s: samples far above full scale"):
+        read_audio(path)
+
+
 @pytest.mark.parametrize(
     "name", ["-i.m4a", "file:a.m4a", "concat:x|y.m4a", "a%d\n.m4a", "x.mp3", "x.snd", "\udce9.m4a"]
 )

@@ -118,6 +118,19 @@ def test_folders_are_searched_and_each_recording_is_a_separate_stream(
     )
 
 
+@pytest.mark.parametrize(("name", "form"), [("y.srt", None), ("Y.SRT", "srt"), ("y.txt", "audacity")])
+def test_a_file_is_not_made_a_folder_of_its_name(
+    scan, recordings: Path, tmp_path: Path, name: str, form: str | None
+) -> None:
+    options = [] if form is None else ["--format", form]
+    refused = scan(recordings, "--out", tmp_path / name, *options)
+    assert refused.status == 2
+    assert f"give a folder with --out, as {form or 'srt'} has one file for each recording, got " in refused.err
+    assert not (tmp_path / name).exists()
+    (tmp_path / name).mkdir()  # a folder of the user's own
+    assert scan(recordings, "--out", tmp_path / name, *options).status == 0
+
+
 @pytest.mark.parametrize(("form", "parse", "suffix"), [("srt", parse_srt, "srt"), ("audacity", parse_audacity, "txt")])
 def test_formats_without_file_names_write_one_file_per_recording(
     scan, models: Path, recordings: Path, tmp_path: Path, form: str, parse, suffix: str
@@ -455,6 +468,6 @@ def test_a_file_of_a_name_that_no_format_has_needs_the_format(
 ) -> None:
     refused = scan(recordings / "first.wav", "--out", tmp_path / name)
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert f"{name}: expected a name that ends in .txt, .json, .csv, .srt or .parquet" in refused.err
+    assert f"{name}: expected a name that ends in .txt, .json, .jsonl, .csv, .srt or .parquet" in refused.err
     assert not (tmp_path / name).exists()
     assert scan(recordings / "first.wav", "--out", tmp_path / name, "--format", "csv").status == 0

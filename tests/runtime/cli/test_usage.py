@@ -51,8 +51,8 @@ def test_the_help_of_a_command_ends_with_an_example_that_can_be_read(cli, here: 
     program, *arguments = shlex.split(EXAMPLES[name])
     assert (program, arguments[0]) == ("wakeword", name)
     assert cli(*arguments) == (0, "", "")
-    shown = cli(name, "--help").out
-    assert shown.rstrip().splitlines()[-1].strip() == f"Example: {EXAMPLES[name]}"
+    shown = " ".join(cli(name, "--help").out.replace("\\\n", " ").split())
+    assert shown.endswith(f"Example: {EXAMPLES[name]}")
 
 
 def test_there_is_an_example_of_each_command() -> None:
@@ -154,5 +154,19 @@ def test_a_misspelt_command_or_option_is_answered_with_the_nearest_one(cli, line
 
 def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
     """They run in opposite directions."""
-    status, _, err = cli("listen", "--sensitivity", "0.8")
-    assert (status, "threshold" in err) == (2, False)
+    for line in (("listen", "--sensitivity", "0.8"), ("scan", "--sensitivity=3")):
+        status, _, err = cli(*line)
+        assert (status, err.count("\n")) == (2, 1)
+        assert "--sensitivity; try: --point NAME, or --threshold X: the lower it is, the more is found" in err
+    assert "threshold" not in cli("web", "--sensitivity", "3").err
+    assert cli("scan", "talk.wav", "--json").err == "wakeword: no such option: --json; try: --format json\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_on_a_narrow_screen_and_its_example_can_be_copied(
+    cli, here: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = cli(name, "--help").out
+    assert max(map(len, shown.splitlines())) <= 60
+    assert shlex.split(shown.partition("Example: ")[2].replace("\\\n", " ")) == shlex.split(EXAMPLES[name])

@@ -271,6 +271,19 @@ def test_points_replace_their_namesakes_and_the_graph_stays(tmp_path: Path) -> N
     assert onnx.load(path).graph.SerializeToString(deterministic=True) == before
 
 
+def test_rates_of_another_recogniser_are_called_so_until_they_are_measured_again(cli, tmp_path: Path) -> None:
+    path, old = tmp_path / "low.onnx", "measured       with an earlier recogniser"
+    path.write_bytes(band_model_bytes("low", 1))
+    card = read_model(path).card
+    assert old not in cli("info", path).out
+    write_card(path, dataclasses.replace(card, training={**card.training, card.MEASURED_WITH: "0" * 64}))
+    assert old in cli("info", path).out
+    write_points(path, [dataclasses.replace(card.point(), name="fpr=0.2", target=0.2)], default=card.default_point)
+    assert old in cli("info", path).out  # the default point is not a new one
+    write_points(path, [card.point()])
+    assert old not in cli("info", path).out
+
+
 def test_points_are_read_from_the_file_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "low.onnx"
     path.write_bytes(band_model_bytes("low", 1))

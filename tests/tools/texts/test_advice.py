@@ -130,6 +130,18 @@ def test_a_guessed_pronunciation_is_named() -> None:
         advise("日本")
 
 
-@pytest.mark.parametrize("text", ["thankyou", "okay thank you", "ohmygod", "hello good morning"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thankyou",
+        "okay thank you",
+        "ohmygod",
+        "hello good morning",
+        "thank u",
+        "hey excuse mee",
+        "sea you later",
+        "gud morning",
+    ],
+)
 def test_a_set_phrase_is_known_however_it_is_written_or_begun(text: str) -> None:
     assert advise(text).grade is Grade.POOR

@@ -10,8 +10,9 @@ from wakeword.base.files import require_absent
 from wakeword.base.text import counted
 from wakeword.batch.jobs.job_run import check_choice
 from wakeword.batch.jobs.work import cores
-from wakeword.cli.console import Shown, note, progress
+from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
+from wakeword.cli.steps import steps_shown
 from wakeword_tools.cli.synth_options import EngineOptions, SynthOptions, TextOptions
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
@@ -98,8 +99,7 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
         )
         for split, number in numbers_of("--count", count, shares).items()
     ]
-    shown = Shown()
-    with how_to_go_on(lambda: shown.done > 0), progress(f"speak {counted(count, 'clip')}", 1.0) as shown.update:
+    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.step.done > 0):
         return synthesize(
             parts,
             out,
@@ -107,7 +107,7 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
             ray=options.jobs.ray,
             resume=options.jobs.resume,
             skip=True,
-            events=shown,
+            events=steps,
         )
 
 

@@ -233,7 +233,9 @@ def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default:
     if default is not None and default not in known:
         raise ConfigError(f"expected a default point among {', '.join(known)}, got {default!r}")
     chosen = default or default_name(card, points)
-    write_card(path, dataclasses.replace(card, operating_points=tuple(after), default_point=chosen))
+    old = {card.MEASURED_WITH} if any(point.name == chosen for point in points) else set()
+    training = {name: entry for name, entry in card.training.items() if name not in old}
+    write_card(path, dataclasses.replace(card, operating_points=tuple(after), default_point=chosen, training=training))
 
 
 def _after(card: ModelCard, points: Sequence[OperatingPoint]) -> list[OperatingPoint]:

@@ -254,9 +254,13 @@ def _close_phrases(ways: Sequence[Phones]) -> list[Said]:
     if not phrases:
         return []
     same = frozenset().union(*map(sound_keys, ways))
+    away_by_phrase = distances(ways, [phrase.phones for phrase in phrases])
+    for number, phrase in enumerate(phrases):
+        if phrase.text in set_phrases():  # in each of its pronunciations, as it decides the grade
+            away_by_phrase[number] = distances(ways, pronunciations(phrase.text)).min()
     said = [
         Said(phrase.text, Relation.CLOSE, round(float(away), 2), _per_hour(phrase.text.split()))
-        for phrase, away in zip(phrases, distances(ways, [phrase.phones for phrase in phrases]), strict=True)
+        for phrase, away in zip(phrases, away_by_phrase, strict=True)
         if away <= SHOWN + _ROUNDING and not contains_sound(phrase.phones, same)
     ]
     return sorted(said, key=lambda one: -one.per_hour)[:_MOST_PHRASES]

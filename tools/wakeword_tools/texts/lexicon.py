@@ -11,8 +11,8 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword.model.installed import assets_folder
-from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, words_of
-from wakeword_tools.texts.sounds import SoundBatch, distances_within, encoded
+from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, pronounce, pronunciations, words_of
+from wakeword_tools.texts.sounds import SoundBatch, Sounds, distances_within, encoded, sound_keys
 from wakeword_tools.texts.splits import read_texts
 
 _LEAST_ZIPF = 1.5
@@ -80,14 +80,28 @@ def set_phrases() -> frozenset[str]:
     return frozenset(" ".join(words_of(text)) for text in read_texts(path))
 
 
+@cache
+def _sounds_of_set_phrases() -> dict[str, frozenset[Sounds]]:
+    phrases = sorted(set_phrases())
+    return {phrase: _keys(ways) for phrase, ways in zip(phrases, pronounce(phrases), strict=True)}
+
+
+def _keys(ways: Sequence[Phones]) -> frozenset[Sounds]:
+    return frozenset().union(*map(sound_keys, ways))
+
+
 def set_phrases_with(words: Sequence[str]) -> list[str]:
-    """The set phrases in which several words stand, or which they are, also written as one word or after a greeting."""
+    """The set phrases in which several words stand, or which they are, also written as one word or after a greeting.
+
+    They are one too if they sound the same in some accent, as "thank u" does.
+    """
     spoken = words[1:] if len(words) > 2 and words[0] in _GREETINGS else words
     inside, joined = f" {' '.join(spoken)} ", "".join(spoken)
+    keys = _keys(pronunciations(" ".join(spoken)))
     return [
         phrase
-        for phrase in sorted(set_phrases())
-        if (len(spoken) > 1 and inside in f" {phrase} ") or phrase.replace(" ", "") == joined
+        for phrase, sounds in _sounds_of_set_phrases().items()
+        if (len(spoken) > 1 and inside in f" {phrase} ") or phrase.replace(" ", "") == joined or keys & sounds
     ]
 
 

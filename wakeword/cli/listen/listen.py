@@ -58,14 +58,6 @@ def listen(options: ListenOptions) -> None:
     programs that still run when listening ends are not stopped. Ctrl-C, SIGTERM and the end of the input or of stdout's
     reader end the command with status 0.
     """
-    report_detections(options)
-
-
-def report_detections(options: ListenOptions) -> None:
-    """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader.
-
-    Raises at the end ``typer.Exit`` if something could not be saved.
-    """
     recording = options.source.recording
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.

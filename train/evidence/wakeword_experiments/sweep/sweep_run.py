@@ -7,8 +7,9 @@ import typer
 
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.job_run import Run, executor_for
-from wakeword.cli.console import complain, note, progress
+from wakeword.cli.console import complain, note
 from wakeword.cli.job_options import JobOptions, open_results
+from wakeword.cli.steps import progress
 from wakeword.cli.tables import console, table
 from wakeword_experiments.sweep.sweep_config import read_sweep
 from wakeword_experiments.sweep.sweep_summary import Summary, draw_figure, summaries, verdict, write_table
