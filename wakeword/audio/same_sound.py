@@ -1,34 +1,44 @@
-"""Finds a playback reference that is the microphone itself, earlier or later.
+"""Finds a playback reference that contains what the microphone hears, the person who speaks included.
 
-A loudspeaker and a room colour a sound, and a microphone adds its own noise, which the reference lacks. So both are
-whitened by one filter, the linear prediction of the microphone (Makhoul 1975), that gives noise and weak frequencies as
-much weight as the rest, and then correlated at all lags. In 40 to 60 s of music and speech ``likeness`` of echoes in three
-measured rooms is 0.58 at most (120 scenes), of a small loudspeaker without a room 0.983 (40 scenes), of a flat copy 30 dB
-above the microphone's noise 0.994 twice in a row, and of a steady tone in a room 0.06; of the microphone itself, shifted by
-any part of a sample or with 16 bits, it is at least 0.995. A flat copy 40 dB or more above the noise, as by a cable, counts
-as the microphone.
+What a loudspeaker plays is in the microphone, but the microphone's own noise, the room's and the person's words are not in what
+it plays, and a room rings on where the reference has already stopped. So where a true reference is quiet, the microphone is
+louder than the loud parts let expect. A copy of the microphone has nothing less than the microphone, whatever its level, clock,
+band, delay or noise. Both are compared band by band, by their energies alone: ``lack`` is by how much more the microphone has
+where the reference is quiet than the reference where the microphone is quiet, and ``spread`` how well the loud parts agree.
 """
 
 from collections import deque
 
 import numpy as np
 
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 
-_LOOK, _AROUND = 6, 3
-"""Blocks of the microphone that are compared, and blocks of the reference before and after these: lags of 0.48 s."""
-_ORDER = 8
-_SAME, _OTHER = 0.995, 0.95
-_TIMES = 2
-"""Comparisons in a row."""
+_LOOK, _STEP, _LEAST = 16, 8, 6
+"""Blocks that are compared, blocks from one comparison to the next, and blocks before a pause that are compared too."""
+_REACH = 11_500
+"""Samples by which the reference may be earlier or later: more than the filter reaches."""
+_FRAME = 512
+_EDGES = np.array([200, 300, 400, 550, 700, 900, 1150, 1450, 1800, 2250, 2800, 3400, 4200, 5200, 6500, 7500])
+_BINS = np.round(_EDGES * _FRAME / SAMPLE_RATE).astype(int)
+_WINDOW: Array = np.hanning(_FRAME).astype(np.float32)
+_LOUD, _QUIET = 10, 4
+"""One frame of so many is loud in a band, and one of so many is quiet."""
+_PAUSE = 15.0
+"""Decibels between loud and quiet from which a window has a pause, in which a true reference would lack something."""
+_MOST_LACK, _MOST_SPREAD = 0.4, 2.0
+_ROUNDING, _EXACT = 0.02, 0.02
+"""Decibels of lack and spread that come from delays in parts of a frame, between sounds that are the same."""
+_OTHER = 1.0
+"""Lack from which the reference is no copy."""
+_TIMES, _MOST_TIMES = 2, 6
+"""Comparisons that find a copy, less those that find none: from how many on it is one, and how many count at most."""
 _SILENT = 10 ** (-80 / 10)
 """Mean square up to which the microphone hears nothing that could be compared."""
-_SOME = 0.5
-"""Likeness at whole samples from which parts of a sample are tried: half a sample takes a third of it away."""
 
 
 class SameSound:
-    """Whether the reference is the microphone: compares the blocks of both every one or two seconds."""
+    """Whether the reference contains the microphone: compares both every one or two seconds."""
 
     def __init__(self) -> None:
         self._blocks: deque[tuple[Array, Array]] = deque()
@@ -43,42 +53,65 @@ class SameSound:
         size = len(microphone)
         moved = shift - self._shift if number == self._next else 0
         if number != self._next or abs(moved) > size:
+            if len(self._blocks) >= _LEAST:
+                self._compare()
             self._blocks.clear()
         self._next, self._shift = number + 1, shift
         # Samples that the shift repeats or leaves out would be a lag that changes.
         self._blocks.append((microphone, reference[size + moved :]))
-        if len(self._blocks) == _LOOK + 2 * _AROUND:
-            heard, played = map(np.concatenate, zip(*self._blocks, strict=True))
-            heard = heard[_AROUND * size : -_AROUND * size]
-            like = likeness(heard, played) if float(heard @ heard) > _SILENT * len(heard) else _OTHER
-            self._times = self._times + 1 if like >= _SAME else self._times if like >= _OTHER else 0
-            for _ in range(_LOOK if like >= _OTHER else len(self._blocks)):  # what is another is compared less often
+        if len(self._blocks) == _LOOK:
+            for _ in range(_LOOK if self._compare() else _STEP):
                 self._blocks.popleft()
         return self._times >= _TIMES
 
+    def _compare(self) -> bool:
+        """Whether the blocks show that the reference is no copy, so that the next comparison has time."""
+        heard, played = map(np.concatenate, zip(*self._blocks, strict=True))
+        if float(heard @ heard) <= _SILENT * len(heard):
+            return False
+        lack, spread, pause = compared(heard, played)
+        if spread < (_MOST_SPREAD if pause > _PAUSE else _EXACT) and lack < min(_MOST_LACK, spread) + _ROUNDING:
+            self._times = min(self._times + 1, _MOST_TIMES)
+        elif lack > _OTHER:
+            self._times = max(self._times - 1, 0)
+        return lack > _OTHER
 
-def likeness(microphone: Array, reference: Array) -> float:
-    """The largest correlation, 0 to 1, of ``(n,)`` with any ``n`` samples of ``(m,)``, both whitened."""
-    products = [float(microphone[: len(microphone) - lag] @ microphone[lag:]) for lag in range(_ORDER + 1)]
-    products[0] = products[0] * (1 + 1e-9) + 1e-20
-    normal = np.array(products)[np.abs(np.subtract.outer(np.arange(_ORDER), np.arange(_ORDER)))]
-    whitening = np.concatenate(([1.0], -np.linalg.solve(normal, products[1:]))).astype(np.float32)
-    heard, played = (np.convolve(one, whitening, "valid") for one in (microphone, reference))
-    size = 1 << (len(played) - 1).bit_length()
-    crossed = np.conj(np.fft.rfft(heard, size)) * np.fft.rfft(played, size)
-    at_lag = np.fft.irfft(crossed, size)[: len(played) - len(heard) + 1]
-    energy = np.concatenate(([0.0], np.cumsum(played**2, dtype=np.float64)))
-    least = 1e-9 * energy[-1] + 1e-20
-    norm = np.sqrt(np.maximum(energy[len(heard) :] - energy[: -len(heard)], least) * (float(heard @ heard) + 1e-20))
-    likely = np.abs(at_lag) / norm
-    best = int(likely.argmax())
-    found = float(likely[best])
-    if found < _SOME:
+
+def compared(microphone: Array, reference: Array) -> tuple[float, float, float]:
+    """``lack``, ``spread`` and the microphone's ``pause``, each in dB, of two sounds, ``(n,)`` and ``(m,)``."""
+    lag = _lag(microphone, reference)
+    heard, played = _energies(microphone[max(0, -lag) :]), _energies(reference[max(0, lag) :])
+    count = min(len(heard), len(played))
+    heard, played = heard[:count], played[:count]
+    by_heard, by_played = heard.argsort(0), played.argsort(0)
+    loud, quiet = slice(count - count // _LOUD, None), slice(0, count // _QUIET)
+    ratio = 10 * np.log10(heard / played)
+
+    def mean(of: Array, order: Array, part: slice) -> Array:
+        found: Array = 10 * np.log10(np.take_along_axis(of, order[part], 0).mean(0))
         return found
-    # White sound moved by a part t of a sample has sinc(t) and sinc(1 - t) at the samples around: t is the other's share.
-    for side in (best - 1, best + 1):
-        if 0 <= side < len(likely) and at_lag[side] * at_lag[best] > 0:
-            lag = best + (side - best) * likely[side] / (likely[side] + found)
-            turned = np.exp(-2j * np.pi * lag / size * np.arange(len(crossed)))
-            found = max(found, 2 * abs(float(np.vdot(crossed, turned).real)) / size / float(norm[best]))
+
+    lack = sum(
+        mean(heard, order, quiet) - mean(heard, order, loud) - mean(played, order, quiet) + mean(played, order, loud)
+        for order in (by_heard, by_played)
+    )
+    whole = np.sort((heard / heard.mean(0)).mean(1))
+    pause = 10 * np.log10(whole[loud].mean() / whole[quiet].mean())
+    return float(np.median(lack)), float(np.median(np.take_along_axis(ratio, by_heard[loud], 0).std(0))), float(pause)
+
+
+def _lag(microphone: Array, reference: Array) -> int:
+    """Samples by which the reference is later."""
+    size = 1 << (len(microphone) + _REACH - 1).bit_length()
+    crossed = np.conj(np.fft.rfft(microphone, size)) * np.fft.rfft(reference, size)
+    crossed /= np.sqrt(np.abs(crossed)) + 1e-12
+    at = np.abs(np.fft.irfft(crossed, size))
+    return int(np.concatenate((at[-_REACH:], at[: _REACH + 1])).argmax()) - _REACH
+
+
+def _energies(sound: Array) -> Array:
+    """``(n,)`` -> energies in frames and bands, ``(frames, 15)``."""
+    frames = np.lib.stride_tricks.sliding_window_view(sound, _FRAME)[:: _FRAME // 2] * _WINDOW
+    powers = np.abs(np.fft.rfft(frames, axis=1)) ** 2
+    found: Array = np.add.reduceat(powers, _BINS, axis=1)[:, :-1] + 1e-12
     return found
