@@ -1,17 +1,19 @@
-"""Finds a playback reference that contains what the microphone hears, the person who speaks included.
+"""Finds a playback reference that contains what the microphone hears, a person's words included.
 
-What a loudspeaker plays is in the microphone, but the microphone's own noise, the room's and the person's words are not in what
-it plays, and a room rings on where the reference has already stopped. So where a true reference is quiet, the microphone is
-louder than the loud parts let expect. A copy of the microphone has nothing less than the microphone, whatever its level, clock,
-band, delay or noise. Both are compared band by band, by their energies alone: ``lack`` is by how much more the microphone has
-where the reference is quiet than the reference where the microphone is quiet, and ``spread`` how well the loud parts agree.
+A loudspeaker's sound is in the microphone, but the noise of the room and the person's words are not in what the
+loudspeaker gets, and a room sounds on after the reference has stopped. So where a true reference is quiet, the microphone
+hears more than its loud parts let expect. A copy lacks nothing, whatever its level, delay, clock, band or own noise.
+
+Only energies in bands are compared, so that clocks and phases do not matter. ``lack`` is how much the reference lacks where
+it is quiet, less what the microphone lacks where that is quiet: noise in both counts nothing. ``spread`` says how far the
+loud parts differ. In 40 s each of 72 scenes, of three rooms, a loudspeaker at the microphone and double talk, ``lack`` of
+echoes is at least 0.88 dB where ``spread`` is below 1 dB, and 2.1 dB around a deep pause.
 """
 
 from collections import deque
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 
 _LOOK, _STEP, _LEAST = 16, 8, 6
@@ -19,18 +21,15 @@ _LOOK, _STEP, _LEAST = 16, 8, 6
 _REACH = 11_500
 """Samples by which the reference may be earlier or later: more than the filter reaches."""
 _FRAME = 512
-_EDGES = np.array([200, 300, 400, 550, 700, 900, 1150, 1450, 1800, 2250, 2800, 3400, 4200, 5200, 6500, 7500])
-_BINS = np.round(_EDGES * _FRAME / SAMPLE_RATE).astype(int)
+_BINS = np.array([6, 10, 13, 18, 22, 29, 37, 46, 58, 72, 90, 109, 134, 166, 208, 240])
+"""Where the bands begin in a frame's spectrum, and the last one ends: 190 Hz to 7.5 kHz."""
 _WINDOW: Array = np.hanning(_FRAME).astype(np.float32)
 _LOUD, _QUIET = 10, 4
 """One frame of so many is loud in a band, and one of so many is quiet."""
-_PAUSE = 15.0
-"""Decibels between loud and quiet from which a window has a pause, in which a true reference would lack something."""
-_MOST_LACK, _MOST_SPREAD = 0.4, 2.0
-_ROUNDING, _EXACT = 0.02, 0.02
-"""Decibels of lack and spread that come from delays in parts of a frame, between sounds that are the same."""
-_OTHER = 1.0
-"""Lack from which the reference is no copy."""
+_SPREADS = ((28.0, 2.3), (15.0, 1.0), (0.0, 0.02))
+"""How deep a pause of the microphone is, dB, and up to which spread a true reference would have a lack in it."""
+_MOST_LACK, _ROUNDING, _OTHER = 0.4, 0.02, 1.0
+"""Decibels of lack that noise in both may make, and delays in parts of a frame, and from which on it is no copy."""
 _TIMES, _MOST_TIMES = 2, 6
 """Comparisons that find a copy, less those that find none: from how many on it is one, and how many count at most."""
 _SILENT = 10 ** (-80 / 10)
@@ -70,7 +69,8 @@ class SameSound:
         if float(heard @ heard) <= _SILENT * len(heard):
             return False
         lack, spread, pause = compared(heard, played)
-        if spread < (_MOST_SPREAD if pause > _PAUSE else _EXACT) and lack < min(_MOST_LACK, spread) + _ROUNDING:
+        limit = next(most for least, most in _SPREADS if pause >= least)
+        if spread < limit and lack < min(_MOST_LACK, spread) + _ROUNDING:
             self._times = min(self._times + 1, _MOST_TIMES)
         elif lack > _OTHER:
             self._times = max(self._times - 1, 0)
@@ -78,40 +78,27 @@ class SameSound:
 
 
 def compared(microphone: Array, reference: Array) -> tuple[float, float, float]:
-    """``lack``, ``spread`` and the microphone's ``pause``, each in dB, of two sounds, ``(n,)`` and ``(m,)``."""
+    """``lack``, ``spread`` and the microphone's ``pause``, each in dB, of ``(n,)`` and ``(m,)``."""
     lag = _lag(microphone, reference)
-    heard, played = _energies(microphone[max(0, -lag) :]), _energies(reference[max(0, lag) :])
+    heard, played = microphone[max(0, -lag) :], reference[max(0, lag) :]
     count = min(len(heard), len(played))
-    heard, played = heard[:count], played[:count]
-    by_heard, by_played = heard.argsort(0), played.argsort(0)
-    loud, quiet = slice(count - count // _LOUD, None), slice(0, count // _QUIET)
-    ratio = 10 * np.log10(heard / played)
-
-    def mean(of: Array, order: Array, part: slice) -> Array:
-        found: Array = 10 * np.log10(np.take_along_axis(of, order[part], 0).mean(0))
-        return found
-
-    lack = sum(
-        mean(heard, order, quiet) - mean(heard, order, loud) - mean(played, order, quiet) + mean(played, order, loud)
-        for order in (by_heard, by_played)
-    )
-    whole = np.sort((heard / heard.mean(0)).mean(1))
+    frames = np.lib.stride_tricks.sliding_window_view((heard[:count], played[:count]), _FRAME, 1)[:, :: _FRAME // 2]
+    energies = np.add.reduceat(np.abs(np.fft.rfft(frames * _WINDOW)) ** 2, _BINS, axis=2)[..., :-1] + 1e-12
+    quiet, loud = slice(frames.shape[1] // _QUIET), slice(-(frames.shape[1] // _LOUD), None)
+    # By the loudness of the microphone and of the reference in each band: (2 orders, 2 sounds, frames, bands).
+    ordered = np.stack([np.take_along_axis(energies, order[None], 1) for order in energies.argsort(1)])
+    fall = 10 * np.log10(ordered[:, :, loud].mean(2) / ordered[:, :, quiet].mean(2))
+    spread = (10 * np.log10(ordered[0, 0, loud] / ordered[0, 1, loud])).std(0)
+    whole = np.sort((energies[0] / energies[0].mean(0)).mean(1))
     pause = 10 * np.log10(whole[loud].mean() / whole[quiet].mean())
-    return float(np.median(lack)), float(np.median(np.take_along_axis(ratio, by_heard[loud], 0).std(0))), float(pause)
+    return float(np.median((fall[:, 1] - fall[:, 0]).sum(0))), float(np.median(spread)), float(pause)
 
 
 def _lag(microphone: Array, reference: Array) -> int:
-    """Samples by which the reference is later."""
-    size = 1 << (len(microphone) + _REACH - 1).bit_length()
-    crossed = np.conj(np.fft.rfft(microphone, size)) * np.fft.rfft(reference, size)
-    crossed /= np.sqrt(np.abs(crossed)) + 1e-12
-    at = np.abs(np.fft.irfft(crossed, size))
-    return int(np.concatenate((at[-_REACH:], at[: _REACH + 1])).argmax()) - _REACH
-
-
-def _energies(sound: Array) -> Array:
-    """``(n,)`` -> energies in frames and bands, ``(frames, 15)``."""
-    frames = np.lib.stride_tricks.sliding_window_view(sound, _FRAME)[:: _FRAME // 2] * _WINDOW
-    powers = np.abs(np.fft.rfft(frames, axis=1)) ** 2
-    found: Array = np.add.reduceat(powers, _BINS, axis=1)[:, :-1] + 1e-12
-    return found
+    """Samples by which the reference is later, to the nearest two: sums of two samples take half as long."""
+    most = _REACH // 2
+    size = 1 << (len(reference) // 2 + most).bit_length()
+    heard, played = (np.fft.rfft(sound[:-1:2] + sound[1::2], size) for sound in (microphone, reference))
+    crossed = np.conj(heard) * played
+    at = np.abs(np.fft.irfft(crossed / (np.sqrt(np.abs(crossed)) + 1e-12), size))
+    return 2 * (int(np.concatenate((at[-most:], at[: most + 1])).argmax()) - most)
