@@ -6,7 +6,7 @@ hears more than its loud parts let expect. A copy lacks nothing, whatever its le
 
 Only energies in bands are compared, so that clocks and phases do not matter. ``lack`` is how much the reference lacks where
 it is quiet, less what the microphone lacks where that is quiet: noise in both counts nothing. ``spread`` says how far the
-loud parts differ. In 40 s each of 72 scenes, of three rooms, a loudspeaker at the microphone and double talk, ``lack`` of
+loud parts differ. In 40 s each of 60 scenes, of three rooms, a loudspeaker at the microphone and double talk, ``lack`` of
 echoes is at least 0.88 dB where ``spread`` is below 1 dB, and 2.1 dB around a deep pause.
 """
 
@@ -16,11 +16,10 @@ import numpy as np
 
 from wakeword.base.types import Array
 
-_LOOK, _STEP, _LEAST = 16, 8, 6
+_LOOK, _STEP, _LEAST = 16, 8, 10
 """Blocks that are compared, blocks from one comparison to the next, and blocks before a pause that are compared too."""
-_REACH = 11_500
-"""Samples by which the reference may be earlier or later: more than the filter reaches."""
-_FRAME = 512
+_REACH, _FRAME = 11_500, 512
+"""Samples by which the reference may be earlier or later, more than the filter reaches; and samples in a frame."""
 _BINS = np.array([6, 10, 13, 18, 22, 29, 37, 46, 58, 72, 90, 109, 134, 166, 208, 240])
 """Where the bands begin in a frame's spectrum, and the last one ends: 190 Hz to 7.5 kHz."""
 _WINDOW: Array = np.hanning(_FRAME).astype(np.float32)
@@ -28,8 +27,9 @@ _LOUD, _QUIET = 10, 4
 """One frame of so many is loud in a band, and one of so many is quiet."""
 _SPREADS = ((28.0, 2.3), (15.0, 1.0), (0.0, 0.02))
 """How deep a pause of the microphone is, dB, and up to which spread a true reference would have a lack in it."""
-_MOST_LACK, _ROUNDING, _OTHER = 0.4, 0.02, 1.0
-"""Decibels of lack that noise in both may make, and delays in parts of a frame, and from which on it is no copy."""
+_MOST_LACK, _ROUNDING, _OTHER, _CLOSE = 0.4, 0.02, 1.0, 0.35
+"""Decibels: of lack that noise in both may make, and delays in parts of a frame; of lack from which on it is no copy; of
+spread where the microphone lacks as much: noise or music in the reference does that, but noise suppression does so too."""
 _TIMES, _MOST_TIMES = 2, 6
 """Comparisons that find a copy, less those that find none: from how many on it is one, and how many count at most."""
 _SILENT = 10 ** (-80 / 10)
@@ -69,8 +69,8 @@ class SameSound:
         if float(heard @ heard) <= _SILENT * len(heard):
             return False
         lack, spread, pause = compared(heard, played)
-        limit = next(most for least, most in _SPREADS if pause >= least)
-        if spread < limit and lack < min(_MOST_LACK, spread) + _ROUNDING:
+        limit = next((most for least, most in _SPREADS if pause >= least), 0.0)
+        if spread < (min(limit, _CLOSE) if lack < -_OTHER else limit) and lack < min(_MOST_LACK, spread) + _ROUNDING:
             self._times = min(self._times + 1, _MOST_TIMES)
         elif lack > _OTHER:
             self._times = max(self._times - 1, 0)
