@@ -234,10 +234,8 @@ class SoundInput:
         blocks = []
         while (end := self._border()) <= self._at + self.held and self._needed(end) <= self._reference_end:
             blocks.append(self._block(end))
-        if not blocks:
-            return _NO_ROWS
         self._forget()
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        return np.concatenate((_NO_ROWS, *blocks))
 
     def _block(self, end: int, *, learn: bool = True) -> Array:
         """The block up to ``end``; of the first and the last one of a stream, what there is of it."""
@@ -271,9 +269,8 @@ class SoundInput:
 
     def _is_over(self) -> bool:
         """Whether nothing that is held or still comes can have an echo."""
-        if self._canceller is not None and not self._canceller.is_idle:
-            return False
-        if self._needed(self._at + self.held) > self._reference_end:
+        is_idle = self._canceller is None or self._canceller.is_idle
+        if not is_idle or self._needed(self._at + self.held) > self._reference_end:
             return False
         return not self._kept.joined()[max(0, self._needed(self._at) - self._kept_from) :].any()
 
