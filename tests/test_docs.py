@@ -53,6 +53,13 @@ def test_pages_are_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(path.name, 150)
 
 
+def test_what_is_unreleased_is_one_page() -> None:
+    """A user reads what there is now: a line takes the place of the one that it makes old."""
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased = re.search(r"^## .*\(unreleased\)\n(?:(?!## ).*\n)*", log, flags=re.MULTILINE)
+    assert unreleased is None or len(unreleased.group().splitlines()) <= 120
+
+
 def test_every_page_of_the_site_is_in_its_menu() -> None:
     named = re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
