@@ -209,7 +209,7 @@ def test_without_a_terminal_no_voices_are_installed_and_the_last_line_says_so(vo
     assert voices.installed == []
 
 
-@pytest.mark.parametrize("word", ["on", "?!", "one two three four five six seven eight nine"])
+@pytest.mark.parametrize("word", ["on", "?!", "talk.wav", "one two three four five six seven eight nine"])
 def test_a_word_that_check_refuses_is_refused_before_voices_are_offered(voices: Voices, word: str) -> None:
     told = voices.train(answer="\n", word=word, status=1)
     assert "[Y/n]" not in told

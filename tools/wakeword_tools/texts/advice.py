@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from math import inf, prod
+from pathlib import Path
 
+from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.errors import ConfigError
-from wakeword.base.text import counted, printable
+from wakeword.base.text import counted, printable, shortened
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
 from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
@@ -127,8 +129,12 @@ class Advice:
 
 
 def require_short(keyword: str) -> None:
-    """Raise ``ConfigError`` for a text that is longer than a wake word can be: the window of a model is about a second."""
+    """Raise ``ConfigError`` for the name of a recording, and for what is longer than the window of a model, about a second."""
     words = len(keyword.split())
+    if Path(keyword).suffix in AUDIO_SUFFIXES:
+        raise ConfigError(
+            f"expected a wake word, got {shortened(keyword)}, the name of a recording; write the word itself"
+        )
     if words > MOST_WORDS or len(keyword) > MOST_LETTERS:
         raise ConfigError(
             f"expected a wake word of up to {MOST_WORDS} words and {MOST_LETTERS} letters, got "
