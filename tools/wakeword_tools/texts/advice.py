@@ -129,7 +129,7 @@ class Advice:
 
 
 def require_short(keyword: str) -> None:
-    """Raise ``ConfigError`` for the name of a recording, and for what is longer than the window of a model, about a second."""
+    """Raise ``ConfigError`` for the name of a recording, and for a text that is longer than a model's window."""
     words = len(keyword.split())
     if Path(keyword).suffix in AUDIO_SUFFIXES:
         raise ConfigError(
