@@ -35,10 +35,10 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
 
 def require_training_packages(*others: str) -> None:
     """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
-    needed = ("torch", "torchaudio", "onnx", "scipy", *others)
+    needed = ("wakeword_train", "torch", "torchaudio", "onnx", "scipy", *others)
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
+        named = ", ".join(missing).replace("_", "-")
         raise ConfigError(
-            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
-            "pip install '.[train]'"
+            f"training needs {named}; install torch first, in the build for your machine, then: pip install '.[train]'"
         )

@@ -16,12 +16,9 @@ from wakeword_tools.cli.measure_options import require
 @pytest.mark.parametrize(
     ("missing", "expected"),
     [
-        (
-            ["scipy"],
-            "this command needs scipy, which is not installed; pip install scipy, or pip install '.[train]' for",
-        ),
-        (["scipy", "matplotlib"], "scipy, matplotlib, which are not installed; pip install scipy matplotlib, or"),
-        (["espeakng_loader"], "needs espeakng_loader, which is not installed; pip install espeakng-loader, or"),
+        (["scipy"], "this command needs scipy, which is not installed; pip install '.[tools]'"),
+        (["scipy", "matplotlib"], "scipy, matplotlib, which are not installed; pip install '.[tools]'"),
+        (["espeakng_loader"], "needs espeakng_loader, which is not installed; pip install '.[tools]'"),
     ],
 )
 def test_what_is_missing_is_named_and_nothing_else(

@@ -278,7 +278,7 @@ def test_a_missing_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ConfigError) as refused:
         read_subject(tmp_path / "word.tflite")
     assert (
-        'expected pyopen-wakeword, which runs files of openWakeWord, found none: pip install "wakeword[peers]"'
+        "expected pyopen-wakeword, which runs files of openWakeWord, found none: pip install '.[peers]'"
         in str(refused.value)
     )
 

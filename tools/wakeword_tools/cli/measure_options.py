@@ -245,8 +245,7 @@ def require(*packages: str) -> None:
     """Raise ``ConfigError`` if packages that are not part of the runtime are missing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        # Not the extra alone: it brings torch, some gigabytes that these commands never import.
         raise ConfigError(
             f"this command needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; "
-            f"pip install {' '.join(missing).replace('_', '-')}, or pip install '.[train]' for all of training"
+            "pip install '.[tools]'"
         )

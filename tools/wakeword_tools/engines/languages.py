@@ -42,7 +42,7 @@ def espeak_data() -> Path:
         import espeakng_loader
     except ImportError as error:
         raise SynthesisError(
-            "speaking needs espeak-ng, which is not installed; install it: pip install '.[train]'"
+            "speaking needs espeak-ng, which is not installed; install it: pip install '.[tools]'"
         ) from error
     return Path(espeakng_loader.get_data_path())
 

@@ -200,7 +200,7 @@ def _available() -> frozenset[str]:
         import wordfreq
     except ImportError as error:
         raise SynthesisError(
-            "choosing words needs wordfreq, which is not installed; install it: pip install '.[train]'"
+            "choosing words needs wordfreq, which is not installed; install it: pip install '.[tools]'"
         ) from error
     return frozenset(wordfreq.available_languages("best"))
 

@@ -64,7 +64,7 @@ def _frequencies() -> dict[str, float]:
         import wordfreq
     except ImportError as error:
         raise SynthesisError(
-            "choosing words needs wordfreq, which is not installed; install it: pip install '.[train]'"
+            "choosing words needs wordfreq, which is not installed; install it: pip install '.[tools]'"
         ) from error
     frequencies: dict[str, float] = wordfreq.get_frequency_dict("en")
     return frequencies

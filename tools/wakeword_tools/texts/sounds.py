@@ -111,7 +111,7 @@ def feature_table() -> "FeatureTable":
         import panphon
     except ImportError as error:
         raise SynthesisError(
-            "comparing sounds needs panphon, which is not installed; install it: pip install '.[train]'"
+            "comparing sounds needs panphon, which is not installed; install it: pip install '.[tools]'"
         ) from error
     return panphon.FeatureTable()
 
