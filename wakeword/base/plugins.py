@@ -33,12 +33,14 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
     return None
 
 
+def require(extra: str, *packages: str, error: type[WakewordError] = ConfigError) -> None:
+    """Raise an error if packages are missing that an extra of this project installs."""
+    missing = [name.replace("_", "-") for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        torch = "install torch first, in the build for your machine, then: " if "torch" in missing else ""
+        raise error(f"packages are missing: {', '.join(missing)}; {torch}pip install '.[{extra}]'")
+
+
 def require_training_packages(*others: str) -> None:
     """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
-    needed = ("wakeword_train", "torch", "torchaudio", "onnx", "scipy", *others)
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
-    if missing:
-        named = ", ".join(missing).replace("_", "-")
-        raise ConfigError(
-            f"training needs {named}; install torch first, in the build for your machine, then: pip install '.[train]'"
-        )
+    require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy", *others)

@@ -15,8 +15,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from wakeword.base.errors import ConfigError, WakewordError
-from wakeword.base.plugins import require_training_packages
+from wakeword.base.errors import WakewordError
+from wakeword.base.plugins import require
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
@@ -42,118 +42,116 @@ class Command(NamedTuple):
 
         Raises ``ConfigError`` if its package is not installed.
         """
-        for place in filter(None, (self.wider, self.place)):
-            module, function = place.split(":")
-            if find_spec(module.split(".")[0]) is not None:
-                loaded: Callable[..., None] = getattr(import_module(module), function)
-                return loaded
-        if self.extra == "train":
-            require_training_packages()
-        raise ConfigError(
-            f"this command is in a package that is not installed; install it: pip install '.[{self.extra}]'"
-        )
+        place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
+        module, function = place.split(":")
+        require(self.extra, module.split(".")[0])
+        loaded: Callable[..., None] = getattr(import_module(module), function)
+        return loaded
 
 
-_TABLE: Final = {
-    "Listen": {
-        "listen": Command(
-            "wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."
-        ),
-        "scan": Command(
-            "wakeword.cli.scan:scan",
-            "Find the wake words in recordings.",
-            wider="wakeword_tools.cli.scan_of_any:scan_of_any",
-        ),
-        "models": Command(
-            "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
-        ),
-        "info": Command(
-            "wakeword.cli.info:info",
-            "Show what a model listens for, and how often it is right and wrong.",
-            wider="wakeword_tools.cli.info_of_any:info_of_any",
-        ),
-    },
-    "Your own word": {
-        "check": Command(
-            "wakeword_tools.cli.check:check",
-            "Say how good a wake word a text would make, before anything is trained.",
-            extra="tools",
-        ),
-        "train": Command(
-            "wakeword_train.cli:train",
-            "Train a model for a keyword, calibrate it, and write it to one file.",
-            extra="train",
-        ),
-        "record": Command(
-            "wakeword.cli.record:record", "Record a wake word several times, with a countdown and a check of each take."
-        ),
-        "review": Command(
-            "wakeword.cli.review:review",
-            "Go through saved detections and near misses, and sort them into the folders yes and no.",
-        ),
-        "renew": Command(
-            "wakeword_train.renew:renew",
-            "Give a model the phoneme recogniser of this version, without training.",
-            extra="train",
-        ),
-        "improve": Command(
-            "wakeword_train.house.improve:improve",
-            "Learn from kept wakes and near misses, and install the new model only if it is surely better.",
-            extra="train",
-        ),
-        "voices": Command(
-            "wakeword_tools.cli.voices:voices",
-            "List the voices that `wakeword train` can use, or install voices that sound human.",
-            extra="tools",
-        ),
-        "synth": Command(
-            "wakeword_tools.cli.synth:synth",
-            "Synthesise a keyword, or texts that sound like it, in many voices.",
-            extra="tools",
-        ),
-    },
-    "Measure": {
-        "calibrate": Command(
-            "wakeword_tools.cli.calibrate:calibrate",
-            "Choose thresholds on recordings, and write them into the model as operating points.",
-            extra="tools",
-        ),
-        "evaluate": Command(
-            "wakeword_tools.cli.evaluate:evaluate",
-            "Measure recall, false positives, false accepts an hour and delay on recordings.",
-            extra="tools",
-        ),
-        "compare": Command(
-            "wakeword_tools.cli.compare:compare",
-            "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
-            extra="tools",
-        ),
-    },
-    "Home, browser, other engines": {
-        "serve": Command(
-            "wakeword.cli.serve:serve", "Serve wake words to Home Assistant and other clients of the Wyoming protocol."
-        ),
-        "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
-        "export": Command(
-            "wakeword_tools.cli.export_command:export",
-            "Write a model as files that another engine runs.",
-            extra="export",
-        ),
-    },
-    "This machine": {
-        "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
-        "doctor": Command(
-            "wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."
-        ),
-        "bench": Command(
-            "wakeword_tools.cli.bench:bench",
-            "Measure what listening costs on this machine: processor time, start-up and delay.",
-            extra="tools",
-        ),
-    },
-}
 COMMANDS = {
-    name: command._replace(group=group) for group, commands in _TABLE.items() for name, command in commands.items()
+    name: command._replace(group=group)
+    for group, commands in {
+        "Listen": {
+            "listen": Command(
+                "wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."
+            ),
+            "scan": Command(
+                "wakeword.cli.scan:scan",
+                "Find the wake words in recordings.",
+                wider="wakeword_tools.cli.scan_of_any:scan_of_any",
+            ),
+            "models": Command(
+                "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
+            ),
+            "info": Command(
+                "wakeword.cli.info:info",
+                "Show what a model listens for, and how often it is right and wrong.",
+                wider="wakeword_tools.cli.info_of_any:info_of_any",
+            ),
+        },
+        "Your own word": {
+            "check": Command(
+                "wakeword_tools.cli.check:check",
+                "Say how good a wake word a text would make, before anything is trained.",
+                extra="tools",
+            ),
+            "train": Command(
+                "wakeword_train.cli:train",
+                "Train a model for a keyword, calibrate it, and write it to one file.",
+                extra="train",
+            ),
+            "record": Command(
+                "wakeword.cli.record:record",
+                "Record a wake word several times, with a countdown and a check of each take.",
+            ),
+            "review": Command(
+                "wakeword.cli.review:review",
+                "Go through saved detections and near misses, and sort them into the folders yes and no.",
+            ),
+            "renew": Command(
+                "wakeword_train.renew:renew",
+                "Give a model the phoneme recogniser of this version, without training.",
+                extra="train",
+            ),
+            "improve": Command(
+                "wakeword_train.house.improve:improve",
+                "Learn from kept wakes and near misses, and install the new model only if it is surely better.",
+                extra="train",
+            ),
+            "voices": Command(
+                "wakeword_tools.cli.voices:voices",
+                "List the voices that `wakeword train` can use, or install voices that sound human.",
+                extra="tools",
+            ),
+            "synth": Command(
+                "wakeword_tools.cli.synth:synth",
+                "Synthesise a keyword, or texts that sound like it, in many voices.",
+                extra="tools",
+            ),
+        },
+        "Measure": {
+            "calibrate": Command(
+                "wakeword_tools.cli.calibrate:calibrate",
+                "Choose thresholds on recordings, and write them into the model as operating points.",
+                extra="tools",
+            ),
+            "evaluate": Command(
+                "wakeword_tools.cli.evaluate:evaluate",
+                "Measure recall, false positives, false accepts an hour and delay on recordings.",
+                extra="tools",
+            ),
+            "compare": Command(
+                "wakeword_tools.cli.compare:compare",
+                "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
+                extra="tools",
+            ),
+        },
+        "Home, browser, other engines": {
+            "serve": Command(
+                "wakeword.cli.serve:serve",
+                "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
+            ),
+            "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
+            "export": Command(
+                "wakeword_tools.cli.export_command:export",
+                "Write a model as files that another engine runs.",
+                extra="export",
+            ),
+        },
+        "This machine": {
+            "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
+            "doctor": Command(
+                "wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."
+            ),
+            "bench": Command(
+                "wakeword_tools.cli.bench:bench",
+                "Measure what listening costs on this machine: processor time, start-up and delay.",
+                extra="tools",
+            ),
+        },
+    }.items()
+    for name, command in commands.items()
 }
 """All commands by the group in which they are listed, in that order."""
 
