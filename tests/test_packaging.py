@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from support import ROOT
+from support.separate_process import SeparateProcess
 from support.source import INSTALLED, PACKAGES, modules
 
 from wakeword.base.version import __version__
@@ -112,21 +112,9 @@ def test_the_package_of_the_background_holds_the_starter_pack() -> None:
     assert {path.name for path in (BACKGROUND / package).iterdir()} >= {"__init__.py", "starter.pack"}
 
 
-# As if the wheel of the runtime alone were installed.
-ALONE = """
-import sys
-class Absent:
-    def find_spec(self, name, *rest):
-        if name.split(".")[0] in {above}:
-            raise ModuleNotFoundError(name, name=name)
-sys.meta_path.insert(0, Absent())
-sys.path.insert(0, {root!r})
-"""
-
-
 def alone(program: str) -> "subprocess.CompletedProcess[str]":
-    preamble = ALONE.format(above=[name for name in PACKAGES if name != "wakeword"], root=str(ROOT))
-    return subprocess.run([sys.executable, "-P", "-c", preamble + program], capture_output=True, text=True, timeout=120)
+    """Runs Python as if the wheel of the runtime alone were installed."""
+    return SeparateProcess(*(name for name in PACKAGES if name != "wakeword")).run(program)
 
 
 def test_every_module_of_the_runtime_is_imported_without_the_other_packages() -> None:

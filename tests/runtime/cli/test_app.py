@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.each_command import INSTALLED_COMMANDS, each_command
+from support.separate_process import SeparateProcess
 
 from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
@@ -23,27 +24,6 @@ NAMES = (
     *("serve", "web", "export"),
     *("devices", "doctor", "bench"),
 )
-
-
-class SeparateProcess:
-    """Runs Python in a separate process, as if the ``missing`` packages were not installed."""
-
-    def __init__(self, *missing: str) -> None:
-        self.preamble = f"""if True:
-            import sys
-            from importlib.machinery import PathFinder
-
-            class Without(PathFinder):
-                @classmethod
-                def find_spec(cls, name, path=None, target=None):
-                    return None if name.split(".")[0] in {missing} else super().find_spec(name, path, target)
-
-            sys.meta_path = [Without if finder is PathFinder else finder for finder in sys.meta_path]
-        """
-
-    def run(self, program: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-c", self.preamble + "\n" + program]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("command", each_command())
