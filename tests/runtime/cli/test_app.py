@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,8 @@ def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(
     assert done.stderr.startswith("wakeword: ")
     assert done.stderr.count("\n") == 1
     assert done.stderr.endswith(f"pip install '.[{extra}]'\n")
+    without_torch = "torch" in missing or find_spec("torch") is None
+    assert ("install torch first" in done.stderr) == (extra == "train" and without_torch)
 
 
 def test_models_lists_what_is_shipped(cli, shipped: Path) -> None:
