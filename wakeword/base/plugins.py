@@ -37,10 +37,11 @@ def require(extra: str, *packages: str, error: type[WakewordError] = ConfigError
     """Raise an error if packages are missing that an extra of this project installs."""
     missing = [name.replace("_", "-") for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        # Asked for by another package it may come as another, larger build.
-        alone = extra == "train" and importlib.util.find_spec("torch") is None
-        torch = "install torch first, in the build for your machine, then: " if alone else ""
-        raise error(f"packages are missing: {', '.join(missing)}; {torch}pip install '.[{extra}]'")
+        how = f"pip install '.[{extra}]'"
+        if extra == "train" and importlib.util.find_spec("torch") is None:
+            # Asked for by another package it may come as another, larger build.
+            how = f"install torch first, in the build for your machine, then: {how}"
+        raise error(f"packages are missing: {', '.join(missing)}; {how}")
 
 
 def require_training_packages(*others: str) -> None:
