@@ -1,4 +1,4 @@
-# make demo         set up the runtime and find "marvin" and "computer" in a recording
+# make demo         set up the runtime alone and find "marvin" and "computer" in a recording
 # make test         set up everything and run the tests, on all cores
 # make test-evidence  the tests of the experiments in train/evidence
 # make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
@@ -128,10 +128,10 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.development: pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
+$(VENV)/.development: pyproject.toml tools/pyproject.toml train/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
 	$(PIP) '$(TORCH)'
-	$(PIP) --editable '.[train,dev]' --editable train/evidence
-	$(PIP) --editable '.[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
+	$(PIP) --editable '.[dev]' --editable ./tools --editable ./train ./background --editable ./train/evidence
+	$(PIP) --editable './tools[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
 	@touch $@ $(VENV)/.runtime
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

@@ -198,7 +198,7 @@ def test_no_file_is_named_by_another_form_of_the_same_word() -> None:
 
 
 def test_each_public_name_stands_once() -> None:
-    """In the wheel each class, function, type and constant; each class in the other packages too."""
+    """In the wheels each class, function, type and constant; each class in the other packages too."""
     shared = {"ENGINE", "ENTRY_POINTS", "T", "logger", "log", "train"}
     places: dict[str, list[str]] = {}
     for package in PACKAGES:

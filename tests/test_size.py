@@ -1,4 +1,4 @@
-"""The code of the installed packages only becomes less: ``size.toml`` holds the bounds."""
+"""The code of each wheel only becomes less: ``size.toml`` holds the bounds."""
 
 import ast
 import tomllib

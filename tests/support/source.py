@@ -20,7 +20,7 @@ PACKAGES = {
 """From the lowest to the highest: each imports itself and those before it."""
 
 INSTALLED = ("wakeword", "wakeword_tools", "wakeword_train")
-"""The packages of the wheel. The others are for checkouts."""
+"""The packages of the wheels, one each. The others are for checkouts."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -33,12 +33,17 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
     return None
 
 
+def require(extra: str, *packages: str, error: type[WakewordError] = ConfigError) -> None:
+    """Raise an error if packages are missing that an extra of this project installs."""
+    missing = [name.replace("_", "-") for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        how = f"pip install '.[{extra}]'"
+        if extra == "train" and importlib.util.find_spec("torch") is None:
+            # Asked for by another package it may come as another, larger build.
+            how = f"install torch first, in the build for your machine, then: {how}"
+        raise error(f"packages are missing: {', '.join(missing)}; {how}")
+
+
 def require_training_packages(*others: str) -> None:
     """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
-    needed = ("torch", "torchaudio", "onnx", "scipy", *others)
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ConfigError(
-            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
-            "pip install '.[train]'"
-        )
+    require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy", *others)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -16,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from wakeword.base.errors import WakewordError
+from wakeword.base.plugins import require
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
@@ -29,100 +31,128 @@ class Command(NamedTuple):
     """``module:function``."""
     help: str
     """The first line of the function's docstring."""
-    group: str
+    extra: str = ""
+    """The extra that installs it, if its package is not this one."""
+    wider: str = ""
+    """A place in another package with a command that can do more: used where that package is installed."""
+    group: str = ""
     """The heading under which it is listed."""
 
     def load(self) -> Callable[..., None]:
-        """Import its module: only now, as listening must not wait for imports that only training needs."""
-        module, function = self.place.split(":")
+        """Import its module: only now, as listening must not wait for imports that only training needs.
+
+        Raises ``ConfigError`` if its package is not installed.
+        """
+        place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
+        module, function = place.split(":")
+        require(self.extra, module.split(".")[0])
         loaded: Callable[..., None] = getattr(import_module(module), function)
         return loaded
 
 
 COMMANDS = {
-    name: Command(place, help, group)
+    name: command._replace(group=group)
     for group, commands in {
         "Listen": {
-            "listen": ("wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."),
-            "scan": ("wakeword_tools.cli.scan_of_any:scan_of_any", "Find the wake words in recordings."),
-            "models": (
-                "wakeword.cli.models:models",
-                "List the models that are known by name, install one, or remove one.",
+            "listen": Command(
+                "wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."
             ),
-            "info": (
-                "wakeword_tools.cli.info_of_any:info_of_any",
+            "scan": Command(
+                "wakeword.cli.scan:scan",
+                "Find the wake words in recordings.",
+                wider="wakeword_tools.cli.scan_of_any:scan_of_any",
+            ),
+            "models": Command(
+                "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
+            ),
+            "info": Command(
+                "wakeword.cli.info:info",
                 "Show what a model listens for, and how often it is right and wrong.",
+                wider="wakeword_tools.cli.info_of_any:info_of_any",
             ),
         },
         "Your own word": {
-            "check": (
+            "check": Command(
                 "wakeword_tools.cli.check:check",
                 "Say how good a wake word a text would make, before anything is trained.",
+                extra="tools",
             ),
-            "train": (
+            "train": Command(
                 "wakeword_train.cli:train",
                 "Train a model for a keyword, calibrate it, and write it to one file.",
+                extra="train",
             ),
-            "record": (
+            "record": Command(
                 "wakeword.cli.record:record",
                 "Record a wake word several times, with a countdown and a check of each take.",
             ),
-            "review": (
+            "review": Command(
                 "wakeword.cli.review:review",
                 "Go through saved detections and near misses, and sort them into the folders yes and no.",
             ),
-            "renew": (
+            "renew": Command(
                 "wakeword_train.renew:renew",
                 "Give a model the phoneme recogniser of this version, without training.",
+                extra="train",
             ),
-            "improve": (
+            "improve": Command(
                 "wakeword_train.house.improve:improve",
                 "Learn from kept wakes and near misses, and install the new model only if it is surely better.",
+                extra="train",
             ),
-            "voices": (
+            "voices": Command(
                 "wakeword_tools.cli.voices:voices",
                 "List the voices that `wakeword train` can use, or install voices that sound human.",
+                extra="tools",
             ),
-            "synth": (
+            "synth": Command(
                 "wakeword_tools.cli.synth:synth",
                 "Synthesise a keyword, or texts that sound like it, in many voices.",
+                extra="tools",
             ),
         },
         "Measure": {
-            "calibrate": (
+            "calibrate": Command(
                 "wakeword_tools.cli.calibrate:calibrate",
                 "Choose thresholds on recordings, and write them into the model as operating points.",
+                extra="tools",
             ),
-            "evaluate": (
+            "evaluate": Command(
                 "wakeword_tools.cli.evaluate:evaluate",
                 "Measure recall, false positives, false accepts an hour and delay on recordings.",
+                extra="tools",
             ),
-            "compare": (
+            "compare": Command(
                 "wakeword_tools.cli.compare:compare",
                 "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
+                extra="tools",
             ),
         },
         "Home, browser, other engines": {
-            "serve": (
+            "serve": Command(
                 "wakeword.cli.serve:serve",
                 "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
             ),
-            "web": ("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
-            "export": ("wakeword_tools.cli.export_command:export", "Write a model as files that another engine runs."),
+            "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
+            "export": Command(
+                "wakeword_tools.cli.export_command:export",
+                "Write a model as files that another engine runs.",
+                extra="export",
+            ),
         },
         "This machine": {
-            "devices": ("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
-            "doctor": (
-                "wakeword.cli.doctor:doctor",
-                "Check the microphone and this machine, and say what to change.",
+            "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
+            "doctor": Command(
+                "wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."
             ),
-            "bench": (
+            "bench": Command(
                 "wakeword_tools.cli.bench:bench",
                 "Measure what listening costs on this machine: processor time, start-up and delay.",
+                extra="tools",
             ),
         },
     }.items()
-    for name, (place, help) in commands.items()
+    for name, command in commands.items()
 }
 """All commands by the group in which they are listed, in that order."""
 

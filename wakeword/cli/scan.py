@@ -1,4 +1,4 @@
-"""The options and the work of ``wakeword scan``, which finds the wake words in recordings."""
+"""``wakeword scan``: finds the wake words in recordings."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -17,6 +17,7 @@ from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName
 from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, open_results
+from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, PointOptions, open_detector
 from wakeword.cli.scan_results import is_folder, writing
 from wakeword.model.installed import names_model
@@ -69,6 +70,18 @@ class ScanOptions:
             raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
         if not self.files and self.files_from is None:
             raise typer.BadParameter("give recordings, or a list of them with --files-from")
+
+
+@command
+def scan(options: ScanOptions) -> None:
+    """Find the wake words in recordings.
+
+    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV or ffmpeg:
+    pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
+    recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
+    exit status is then 1. --model takes files of other engines too after: pip install '.[peers]'.
+    """
+    scan_recordings(options, *own_models(options))
 
 
 def own_models(options: ScanOptions) -> tuple[ScanWork, list[str]]:

@@ -10,8 +10,8 @@ from typing import Any
 import typer
 
 from wakeword.audio.detection import Detection
-from wakeword.base.errors import ConfigError
 from wakeword.base.files import remove_abandoned, replacing
+from wakeword.base.plugins import require
 from wakeword.base.text import printable
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.scanning import Scanned
@@ -148,7 +148,5 @@ def _text(name: str | None) -> str | None:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ConfigError("--format parquet needs pyarrow, which is not installed; pip install '.[parquet]'") from error
+    require("parquet", "pyarrow")
+    return import_module("pyarrow"), import_module("pyarrow.parquet")

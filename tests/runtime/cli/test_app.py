@@ -6,9 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from support.each_command import INSTALLED_COMMANDS, each_command
+from support.separate_process import SeparateProcess
 
 from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
@@ -23,28 +27,7 @@ NAMES = (
 )
 
 
-class SeparateProcess:
-    """Runs Python in a separate process, as if the ``missing`` packages were not installed."""
-
-    def __init__(self, *missing: str) -> None:
-        self.preamble = f"""if True:
-            import sys
-            from importlib.machinery import PathFinder
-
-            class Without(PathFinder):
-                @classmethod
-                def find_spec(cls, name, path=None, target=None):
-                    return None if name.split(".")[0] in {missing} else super().find_spec(name, path, target)
-
-            sys.meta_path = [Without if finder is PathFinder else finder for finder in sys.meta_path]
-        """
-
-    def run(self, program: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-c", self.preamble + "\n" + program]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
-@pytest.mark.parametrize("command", NAMES)
+@pytest.mark.parametrize("command", each_command())
 def test_every_command_has_help(cli, command: str) -> None:
     shown = cli(command, "--help")
     assert shown.status == 0
@@ -53,7 +36,7 @@ def test_every_command_has_help(cli, command: str) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
-@pytest.mark.parametrize("command", NAMES)
+@pytest.mark.parametrize("command", each_command())
 def test_the_help_of_a_command_cuts_no_name_of_an_option_and_breaks_no_range(
     cli, command: str, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,21 +52,21 @@ def test_the_help_of_a_command_cuts_no_name_of_an_option_and_breaks_no_range(
 
 
 def test_help_lists_every_command(cli) -> None:
+    assert tuple(COMMANDS) == NAMES
     shown = cli("--help")
     assert shown.status == 0
     positions = [shown.out.index(f"│ {command} ") for command in NAMES]
     assert positions == sorted(positions)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each_command())
 def test_the_list_of_commands_has_the_first_line_of_each_help(name: str) -> None:
-    assert tuple(COMMANDS) == NAMES
     documented = inspect.getdoc(COMMANDS[name].load())
     assert documented is not None
     assert documented.splitlines()[0] == COMMANDS[name].help
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each_command())
 def test_a_command_is_its_options_and_one_call(name: str) -> None:
     """The work is done elsewhere, by functions that a test or a program can call."""
     (function,) = ast.parse(inspect.getsource(COMMANDS[name].load())).body
@@ -92,7 +75,7 @@ def test_a_command_is_its_options_and_one_call(name: str) -> None:
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
-    places = {command.place.split(":")[0] for command in COMMANDS.values()}
+    places = {place.split(":")[0] for command in COMMANDS.values() for place in (command.place, command.wider)}
     done = SeparateProcess().run(f"""if True:
         from wakeword.cli.app import app
         app(["--help"], standalone_mode=False)
@@ -186,29 +169,40 @@ def test_the_command_line_is_light(statement: str) -> None:
     assert done.stderr == "[]\n"
 
 
+OTHERS = ("wakeword_tools", "wakeword_train")
+"""The packages above the runtime."""
 TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
 
 
 def test_a_plain_installation_has_help_for_every_command() -> None:
     done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
         from wakeword.cli.app import app
-        for name in {NAMES}:
+        for name in {INSTALLED_COMMANDS}:
             app([name, "--help"], standalone_mode=False)
     """)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("missing", "arguments", "extra"),
     [
-        ["train", "--keyword", "marvin"],
-        ["train", "--keyword", "marvin", "--from", "marvin", "--positives", "."],
-        ["calibrate", "--model", "marvin.onnx", "--positives", "."],
-        ["evaluate", "--keyword", "marvin", "--positives", "."],
+        (TRAINING_PACKAGES, ["train", "--keyword", "marvin"], "train"),
+        (TRAINING_PACKAGES, ["train", "--keyword", "marvin", "--from", "marvin", "--positives", "."], "train"),
+        (TRAINING_PACKAGES, ["calibrate", "--model", "marvin.onnx", "--positives", "."], "tools"),
+        (TRAINING_PACKAGES, ["evaluate", "--keyword", "marvin", "--positives", "."], "tools"),
+        *(
+            (OTHERS, [name, *options], one.extra)
+            for name, one in COMMANDS.items()
+            if one.extra
+            for options in ([], ["--help"])
+        ),
+        (["wakeword_train"], ["train", "marvin"], "train"),
     ],
 )
-def test_a_plain_installation_says_what_to_install_for_training(arguments: list[str]) -> None:
-    done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
+def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(
+    missing: Sequence[str], arguments: list[str], extra: str
+) -> None:
+    done = SeparateProcess(*missing).run(f"""if True:
         from wakeword.cli import main
         sys.argv = {["wakeword", *arguments]}
         main()
@@ -216,7 +210,9 @@ def test_a_plain_installation_says_what_to_install_for_training(arguments: list[
     assert done.returncode == 1
     assert done.stderr.startswith("wakeword: ")
     assert done.stderr.count("\n") == 1
-    assert "pip install '.[train]'" in done.stderr
+    assert done.stderr.endswith(f"pip install '.[{extra}]'\n")
+    without_torch = "torch" in missing or find_spec("torch") is None
+    assert ("install torch first" in done.stderr) == (extra == "train" and without_torch)
 
 
 def test_models_lists_what_is_shipped(cli, shipped: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import resource
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -330,10 +331,7 @@ def test_parquet_has_every_digit_and_the_same_bytes(scan, recordings: Path, tmp_
 def test_parquet_without_its_package_says_what_to_install(
     scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr("wakeword.cli.scan_results.import_module", absent)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
     ended = scan(recordings, "--format", "parquet", "--out", tmp_path / "found.parquet")
     assert ended.status == 1
     assert "pip install '.[parquet]'" in ended.err

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -264,7 +265,7 @@ def test_options_that_contradict_each_other_are_refused(cli, arguments: tuple[st
 
 
 def test_without_the_extra_it_says_what_to_install(cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.extra.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "wyoming" else find_spec(name))
     shown = cli("serve")
     assert shown.status == 1
     (line,) = shown.err.splitlines()

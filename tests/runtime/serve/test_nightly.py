@@ -52,5 +52,5 @@ def test_it_needs_what_it_learns_from_and_a_folder_that_it_may_change(cli) -> No
 
 def test_without_the_packages_of_training_it_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"training needs torch, .*; install torch first"):
+    with pytest.raises(ConfigError, match=r"packages are missing: .*torch, .*; install torch first"):
         Nightly(tmp_path, [], lambda line: None).start()

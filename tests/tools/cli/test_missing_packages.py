@@ -10,18 +10,15 @@ from support.builders import random_model, random_model_bytes
 from support.worlds import write_world
 
 from wakeword.base.errors import ConfigError
-from wakeword_tools.cli.measure_options import require
+from wakeword.base.plugins import require
 
 
 @pytest.mark.parametrize(
     ("missing", "expected"),
     [
-        (
-            ["scipy"],
-            "this command needs scipy, which is not installed; pip install scipy, or pip install '.[train]' for",
-        ),
-        (["scipy", "matplotlib"], "scipy, matplotlib, which are not installed; pip install scipy matplotlib, or"),
-        (["espeakng_loader"], "needs espeakng_loader, which is not installed; pip install espeakng-loader, or"),
+        (["scipy"], "packages are missing: scipy; pip install '.[tools]'"),
+        (["scipy", "matplotlib"], "packages are missing: scipy, matplotlib; pip install '.[tools]'"),
+        (["espeakng_loader"], "packages are missing: espeakng-loader; pip install '.[tools]'"),
     ],
 )
 def test_what_is_missing_is_named_and_nothing_else(
@@ -30,7 +27,7 @@ def test_what_is_missing_is_named_and_nothing_else(
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in missing else find(name))
     with pytest.raises(ConfigError) as refused:
-        require("scipy", "onnx", "matplotlib", "espeakng_loader")
+        require("tools", "scipy", "onnx", "matplotlib", "espeakng_loader")
     assert expected in str(refused.value)
     assert "torch" not in str(refused.value)
 

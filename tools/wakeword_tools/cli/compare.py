@@ -1,7 +1,8 @@
 """``wakeword compare``: whether a new model is better than an old one."""
 
+from wakeword.base.plugins import require
 from wakeword.cli.option_class import command
-from wakeword_tools.cli.measure_options import CompareOptions, require
+from wakeword_tools.cli.measure_options import CompareOptions
 
 
 @command
@@ -13,7 +14,7 @@ def compare(options: CompareOptions) -> None:
     openwakeword:FILE.tflite or porcupine:FILE.ppn, all at the same false accepts an hour. Take recordings that no model was
     trained on.
     """
-    require("scipy")
+    require("tools", "scipy")
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.compare_work import compare_models
     from wakeword_tools.cli.referee_work import compare_engines

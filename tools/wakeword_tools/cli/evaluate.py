@@ -1,7 +1,8 @@
 """``wakeword evaluate``: how well models find their word, and what they mistake for it."""
 
+from wakeword.base.plugins import require
 from wakeword.cli.option_class import command
-from wakeword_tools.cli.measure_options import EvaluateOptions, require
+from wakeword_tools.cli.measure_options import EvaluateOptions
 
 
 @command
@@ -11,7 +12,7 @@ def evaluate(options: EvaluateOptions) -> None:
     Several models of one word are compared on the same recordings: a difference is marked with * when its 95 %
     interval (paired bootstrap) excludes zero.
     """
-    require("scipy", *(["matplotlib"] if options.plot else []))
+    require("tools", "scipy", *(["matplotlib"] if options.plot else []))
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.evaluate_work import evaluate_models
 

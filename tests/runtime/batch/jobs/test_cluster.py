@@ -27,10 +27,7 @@ def ignore(size: float, seconds: float) -> None:
 
 
 def test_without_ray_its_option_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", absent)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"\.\[ray\]"):
         executor_for(1.0, ray="local")
 
