@@ -10,7 +10,7 @@ _JOINERS = "\u200c\u200d"
 """Control nothing, and Persian and several scripts of India need them."""
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """With these, some in full width, a spreadsheet takes a cell for a formula."""
-MAX_SHOWN = 80
+_MAX_SHOWN = 80
 """Characters of a value in a message."""
 
 
@@ -64,7 +64,7 @@ def cell(text: object) -> str:
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
-def shortened(value: object, most: int = MAX_SHOWN) -> str:
+def shortened(value: object, most: int = _MAX_SHOWN) -> str:
     """``printable``, of ``most`` characters at most, for a message."""
     # Escaping only makes it longer, so what follows the first characters cannot be seen.
     text = printable(str(value)[: most + 1])

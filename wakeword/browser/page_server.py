@@ -27,7 +27,7 @@ _TYPES = {
     ".onnx": "application/octet-stream",
 }
 """The system may know other types, and a browser runs no script of another type."""
-POLICY = (
+_POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
     "img-src 'self' data:; media-src 'self' blob:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'"
@@ -45,7 +45,7 @@ _HEADERS = {
 class PageServer(BoundedHttpServer):
     """Serves files by their paths, and nothing else. Only this machine can connect. A context manager."""
 
-    def __init__(self, files: Mapping[str, Path], *, home: str, port: int, policy: str | None = POLICY) -> None:
+    def __init__(self, files: Mapping[str, Path], *, home: str, port: int, policy: str | None = _POLICY) -> None:
         """``files``: path, without the slash in front, -> file. ``home``: the path to which ``/`` leads.
 
         ``port`` 0 is a free one; ``policy``: the Content-Security-Policy of every answer. Raises ``ConfigError`` if the

@@ -23,7 +23,7 @@ DIGESTS = {
     "ort-wasm-simd-threaded.wasm": "3398c10d07d229bd91b364548e130e0e51a8e5704b88c7c083ebbeb78842dee2",
 }
 """The files that the page needs: SHA-256, in hex."""
-ADVICE = (
+_ADVICE = (
     f"give --runtime FOLDER with these files of the npm package onnxruntime-web {RUNTIME_VERSION}, from its folder dist: "
     f"{', '.join(DIGESTS)}"
 )
@@ -44,7 +44,7 @@ def package_url() -> str:
     given = next(filter(None, map(os.environ.get, _REGISTRY_VARIABLES)), _REGISTRY)
     if not given.startswith(("http://", "https://")):
         raise ConfigError(
-            f"expected npm_config_registry to be an address of http or https, got {given!r:.80}; {ADVICE}"
+            f"expected npm_config_registry to be an address of http or https, got {given!r:.80}; {_ADVICE}"
         )
     return f"{given.rstrip('/')}/onnxruntime-web/-/onnxruntime-web-{RUNTIME_VERSION}.tgz"
 
@@ -65,7 +65,7 @@ def require_runtime(folder: Path) -> Path:
     """``folder``, if it has the files. ``ConfigError`` otherwise."""
     problem = problem_of(folder)
     if problem is not None:
-        raise ConfigError(f"{folder}: expected ONNX Runtime for the web {RUNTIME_VERSION}, {problem}; {ADVICE}")
+        raise ConfigError(f"{folder}: expected ONNX Runtime for the web {RUNTIME_VERSION}, {problem}; {_ADVICE}")
     return folder
 
 
@@ -88,12 +88,12 @@ def fetch_runtime(folder: Path) -> None:
                 content = archive.extractfile(member)
                 data = b"" if content is None else content.read()
                 if hashlib.sha256(data).hexdigest() != missing.pop(name):
-                    raise ConfigError(f"{url}: expected {name} of its digest, got another file; {ADVICE}")
+                    raise ConfigError(f"{url}: expected {name} of its digest, got another file; {_ADVICE}")
                 write_whole(folder / name, data)
                 if not missing:
                     return
     # ValueError: an address that is none.
     except (OSError, tarfile.TarError, EOFError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-        raise ConfigError(f"{url}: expected ONNX Runtime for the web, could not get it: {reason}; {ADVICE}") from error
-    raise ConfigError(f"{url}: expected {', '.join(missing)} in the package, found none; {ADVICE}")
+        raise ConfigError(f"{url}: expected ONNX Runtime for the web, could not get it: {reason}; {_ADVICE}") from error
+    raise ConfigError(f"{url}: expected {', '.join(missing)} in the package, found none; {_ADVICE}")

@@ -69,7 +69,7 @@ class RecordOptions:
     def __post_init__(self) -> None:
         source, models = self.source, self.models
         if self.ambient is not None:
-            seconds_of(self.ambient)
+            _seconds_of(self.ambient)
             if self.word or self.out is not None:
                 raise typer.BadParameter("--ambient takes no KEYWORD and no --out; name the model by --keyword")
             return
@@ -84,7 +84,7 @@ class RecordOptions:
         return not self.yes and sys.stdin is not None and sys.stdin.isatty()
 
 
-def seconds_of(text: str) -> float:
+def _seconds_of(text: str) -> float:
     """The value of ``--ambient``: ``2h``, ``45m`` or ``90s``. Raises ``typer.BadParameter`` for another."""
     found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,3})?)([hms])", text)
     seconds = float(found[1]) * {"h": 3_600, "m": 60, "s": 1}[found[2]] if found else 0.0
@@ -109,12 +109,12 @@ def record(options: RecordOptions) -> None:
         # Imported here, as taking recordings needs no engine.
         from wakeword.cli.record_ambient import record_ambient
 
-        record_ambient(options.source, options.models, seconds=seconds_of(options.ambient), audio=options.audio)
+        record_ambient(options.source, options.models, seconds=_seconds_of(options.ambient), audio=options.audio)
         return
     assert options.out is not None
     folder = TakeFolder(options.out, options.word, suffix=f".{options.audio_format.value}")
     if options.source.file is not None:
-        cut_takes(Path(options.source.file), folder, options.count)
+        _cut_takes(Path(options.source.file), folder, options.count)
     else:
         record_takes(folder, options)
     if len(folder):
@@ -135,7 +135,7 @@ def _say_how_to_go_on(keyword: str, folder: Path, *, takes: int) -> None:
         note(f"next: {train} (no model of {keyword!r} is here yet to fine-tune in two minutes, so it is trained anew)")
 
 
-def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
+def _cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
     """Write up to ``count`` good takes from a recording with pauses into ``folder``.
 
     Raises ``DataError`` if it has none.

@@ -174,7 +174,7 @@ class _Review:
         note(f"   {level_line(samples)}")
         self._play(samples)
         print("   ? ", end="", file=sys.stderr, flush=True)
-        key = read_key()
+        key = _read_key()
         note("" if key is None else key)
         return key
 
@@ -207,7 +207,7 @@ def level_line(samples: Array) -> str:
     return "".join(_STEPS[height] for height in heights)
 
 
-def read_key() -> str | None:
+def _read_key() -> str | None:
     """The next key in lower case, empty for Enter; of a file or a pipe the first letter of a line. ``None`` at the end."""
     if not sys.stdin.isatty():
         line = sys.stdin.readline()

@@ -10,10 +10,10 @@ from wakeword.base.text import is_printable, shortened
 
 MAX_NAME = 200
 """Characters of a phrase, a version, a licence or the name of an operating point."""
-MAX_TEXT = 4_000
+_MAX_TEXT = 4_000
 """Characters of a description."""
-MAX_ENTRIES = 10_000
-MAX_DEPTH = 8
+_MAX_ENTRIES = 10_000
+_MAX_DEPTH = 8
 """Levels of a mapping in mappings."""
 MAX_LOGIT = 1e6
 """Beyond it no network of this project goes, and float32 has no digits left."""
@@ -31,7 +31,7 @@ def require_name(what: str, text: str, most: int = MAX_NAME) -> None:
 
 def require_text(what: str, text: str) -> None:
     """``require_name`` for a description."""
-    require_name(what, text, MAX_TEXT)
+    require_name(what, text, _MAX_TEXT)
 
 
 def require_finite(what: str, value: float, low: float, high: float) -> None:
@@ -48,8 +48,8 @@ def require_entries(what: str, content: Mapping[str, Any]) -> None:
     while waiting:
         depth, value = waiting.pop()
         entries += 1
-        if depth > MAX_DEPTH or entries > MAX_ENTRIES:
-            raise ConfigError(f"expected at most {MAX_ENTRIES} entries of {what} in {MAX_DEPTH} levels, got more")
+        if depth > _MAX_DEPTH or entries > _MAX_ENTRIES:
+            raise ConfigError(f"expected at most {_MAX_ENTRIES} entries of {what} in {_MAX_DEPTH} levels, got more")
         if isinstance(value, str):
             require_text(f"an entry of {what}", value)
         elif isinstance(value, Mapping):

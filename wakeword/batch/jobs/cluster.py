@@ -14,7 +14,7 @@ from wakeword.base.plugins import require
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work, cores
 
-LOCAL = "local"
+_LOCAL = "local"
 """In place of an address: a cluster of this machine alone, which ends with the run."""
 _AHEAD = 2
 """Batches for each core at a time: the one that it does, and the next."""
@@ -63,10 +63,10 @@ class Cluster:
             "runtime_env": {"env_vars": ONE_THREAD},
         }
         self._check_reachable()
-        where = {"address": LOCAL, "num_cpus": cores(), "include_dashboard": False}
+        where = {"address": _LOCAL, "num_cpus": cores(), "include_dashboard": False}
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
-            self._ray.init(**settings, **(where if self._address == LOCAL else {"address": self._address}))
+            self._ray.init(**settings, **(where if self._address == _LOCAL else {"address": self._address}))
         except Exception as error:  # Ray raises ConnectionError, ValueError, RuntimeError and its own
             raise self._absent(next(iter(str(error).splitlines()), type(error).__name__)) from error
 

@@ -161,7 +161,7 @@ BATCH_SECONDS = 60.0
 """Half a second of work: far above what a batch costs to send, far below what others would wait for it at the end."""
 LONG_SECONDS = 600.0
 """Batches from here on come first, the longest of all at the very beginning, so that none is left over at the end."""
-SECONDS_FOR_A_PROCESS = 300.0
+_SECONDS_FOR_A_PROCESS = 300.0
 """A process takes about a second to start, in which it could have done with two minutes of audio."""
 
 
@@ -173,7 +173,7 @@ def cores() -> int:
 
 def default_jobs(seconds: float) -> int:
     """As many processes as there are cores, but none with less than five minutes of audio to do."""
-    return max(1, min(cores(), int(seconds // SECONDS_FOR_A_PROCESS)))
+    return max(1, min(cores(), int(seconds // _SECONDS_FOR_A_PROCESS)))
 
 
 def batches_of(items: Iterable[tuple[int, ItemT]], *, workers: int) -> Sequence[Batch[ItemT]]:

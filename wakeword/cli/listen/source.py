@@ -96,7 +96,7 @@ def _report(event: DeviceEvent) -> None:
         complain(event.message)
 
 
-MONITOR = "monitor"
+_MONITOR = "monitor"
 _RECORDER = ("parec", "--device=@DEFAULT_MONITOR@", "--raw", "--format=s16le", "--channels=1", "--latency-msec=20")
 _SECONDS_TO_FAIL = 0.5
 _MOST_BEHIND = 0.5
@@ -123,7 +123,7 @@ def open_playback(name: str | None) -> Iterator[AudioSource | None]:
     """The source, open inside ``with``. Raises ``AudioDeviceError`` and ``AudioFileError`` if it cannot be opened."""
     if name is None:
         yield None
-    elif name == MONITOR:
+    elif name == _MONITOR:
         with _monitor() as source:
             yield source
     elif Path(name).is_file():
