@@ -241,9 +241,7 @@ def test_the_file_says_what_the_network_says_and_its_compact_form_nearly() -> No
     for seconds in (2, 3):
         samples = np.random.default_rng(0).normal(0, 0.1, seconds * 16_000).astype(np.float32)
         with torch.no_grad():
-            said = ear(LogMel()(torch.from_numpy(samples)[None]))[0]
-        said[:, NAMES.index(BLANK)] -= 2
-        told = said.log_softmax(-1).numpy()
+            told = ear(LogMel()(torch.from_numpy(samples)[None]))[0].numpy()
         for model, most in ((graph, 1e-3), (compact(graph), 0.3)):
             session = onnxruntime.InferenceSession(model.SerializeToString())
             given = {"waveform": samples[None], "waveform_lengths": np.array([len(samples)], np.int64)}

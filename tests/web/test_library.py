@@ -85,7 +85,7 @@ def test_the_search_for_phonemes_is_that_of_python(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     tokens = [BLANK, WORD_BOUNDARY, *"abcde"]
     variants = ((("a",), ("b", "c"), ("b",)), (("d",), ("d", "e"), ("a",), ("c",)))
-    log_probabilities = np.log(random.dirichlet(np.full(len(tokens), 0.05), 40) + 1e-9).astype(np.float32)
+    log_probabilities = np.log(random.dirichlet(np.full(len(tokens), 0.3), 40)).astype(np.float32)
     audio = raw(log_probabilities, tmp_path / "log")
     short = raw(log_probabilities[:2], tmp_path / "short")
     job = {"task": "phonemes", "variants": variants, "tokens": tokens}

@@ -17,7 +17,6 @@ the same kind of processor. A run that was stopped goes on where it was: its sta
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -29,8 +28,8 @@ from scripts.ear.ear_graph import compact, recogniser_graph
 from scripts.ear.ear_lessons import aligned_speech, own_tokens, read_taught
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
 from scripts.ear.ear_speech import SpokenUtterance, hours_of
-from scripts.ear.ear_teaching import Teaching, TeachingConfig, again
-from scripts.ear.ear_windows import AlignedSpeech, Surroundings
+from scripts.ear.ear_teaching import Teaching, TeachingConfig
+from scripts.ear.ear_windows import Surroundings
 from scripts.ear.whisper_weights import read_encoder
 from scripts.encoder.simulated_rooms import simulated_rooms
 from wakeword.audio.audio_folders import audio_files
@@ -51,19 +50,7 @@ _MADE, _MADE_SECONDS = 240, 8.0
 _SHORTEST_NOISE = 3 * SAMPLE_RATE
 _NOT_TAUGHT = 4
 """One in so many noises stays for measurements."""
-_SAID = 50
-"""Steps between two lines of progress."""
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Steps of the first round, its step after which the recogniser aligns by itself, steps of the second, and the seed."""
-
-    steps: int
-    align_again: int
-    second: int
-    seed: int
 
 
 def surroundings(
@@ -100,14 +87,13 @@ def main(
     leave_out: Annotated[list[str] | None, typer.Option("--leave-out", help="A reader who is not taught.")] = None,
     steps: Annotated[int, typer.Option("--steps", min=100)] = 10_000,
     align_again: Annotated[int, typer.Option("--align-again", help="Step after which it aligns by itself.")] = 2_500,
-    second: Annotated[int, typer.Option("--second", help="Steps of a second round, from the mean of the first.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
 ) -> None:
     """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         encoders = aligner or assets_folder() / "encoders"
-        _make(weights, speech, noise, rooms, out, encoders, leave_out or [], Plan(steps, align_again, second, seed))
+        _make(weights, speech, noise, rooms, out, encoders, leave_out or [], (steps, align_again, seed))
     except WakewordError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from None
@@ -121,60 +107,42 @@ def _make(
     out: Path,
     encoders: Path,
     leave_out: Sequence[str],
-    plan: Plan,
+    plan: tuple[int, int, int],
 ) -> None:
+    steps, align_again, seed = plan
     torch.set_num_threads(1)
     encoder = read_encoder(weights)
     before = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))
     names = before.tokens
-    blank = names.index(BLANK)
     taught, others = read_taught(speech, leave_out)
     _log.info("%.2f h of speech, and %.2f h of people who are not taught", hours_of(taught), hours_of(others))
-    around = surroundings(noise, rooms, taught, plan.seed)
+    around = surroundings(noise, rooms, taught, seed)
+    teaching = Teaching(Ear(encoder, len(names)), names.index(BLANK), TeachingConfig(steps=steps, seed=seed))
+    state, halfway = out.with_suffix(".state"), out.with_suffix(".aligning.state")
+    if state.exists():
+        teaching.resume(state)
+    began = time.monotonic()
+
+    def progress(step: int, loss: float) -> None:
+        if step % 50 == 0:
+            _log.info("step %d of %d: loss %.2f, %.0f s", step, steps, loss, time.monotonic() - began)
+
     tokens, between = tokens_of(names, token_costs(encoders / CONFUSIONS_FILE))
-
-    def aligned_by(ear: Ear) -> AlignedSpeech:
-        return aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
-
-    states = [out.with_suffix(f".{part}.state") for part in ("begun", "aligning", "first", "second")]
-    begun, halfway, first, second = states
-    teaching = Teaching(Ear(encoder, len(names)), blank, TeachingConfig(steps=plan.steps, seed=plan.seed))
-    if not first.exists():
-        if begun.exists():
-            teaching.resume(begun)
-        if teaching.step < plan.align_again:
-            by_another = aligned_speech(taught, before.log_probabilities, tokens, between, names)
-            teaching.run(by_another, around, plan.align_again, begun, _Progress(plan.steps))
-            teaching.save(halfway)
-        aligner = Teaching(Ear(encoder, len(names)), blank, teaching.config)
-        aligner.resume(halfway)
-        teaching.run(aligned_by(aligner.averaged()), around, plan.steps, begun, _Progress(plan.steps))
-        teaching.save(first)
-    teaching.resume(first)
-    if plan.second:
-        by_itself = aligned_by(teaching.averaged())
-        teaching = Teaching(teaching.averaged(), blank, again(plan.second, plan.seed))
-        if second.exists():
-            teaching.resume(second)
-        teaching.run(by_itself, around, plan.second, second, _Progress(plan.second))
+    if teaching.step < align_again:
+        first = aligned_speech(taught, before.log_probabilities, tokens, between, names)
+        teaching.run(first, around, align_again, state, progress)
+        teaching.save(halfway)
+    aligner = Teaching(Ear(encoder, len(names)), names.index(BLANK), teaching.config)
+    aligner.resume(halfway)
+    ear = aligner.averaged()
+    second = aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
+    teaching.run(second, around, steps, state, progress)
     made = compact(recogniser_graph(teaching.averaged(), names))
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
-    for state in states:
-        state.unlink(missing_ok=True)
+    state.unlink()
+    halfway.unlink()
     _log.info("wrote %s", out)
-
-
-class _Progress:
-    """A line now and then."""
-
-    def __init__(self, steps: int) -> None:
-        self._steps = steps
-        self._began = time.monotonic()
-
-    def __call__(self, step: int, loss: float) -> None:
-        if step % _SAID == 0:
-            _log.info("step %d of %d: loss %.2f, %.0f s", step, self._steps, loss, time.monotonic() - self._began)
 
 
 if __name__ == "__main__":

@@ -132,39 +132,37 @@ class KeywordPhonemes:
         self._columns = np.array([token for group in groups for token in group], np.intp)
         self._lost = np.array(lost, np.float32)
         self._group_starts = np.cumsum([0, *map(len, groups[:-1])])
-        # By what the states that a state can follow count for it: 1, or 0 where it cannot follow.
-        self._from_before, self._from_two_before, self._from_nothing = np.zeros((3, len(groups)))
-        self._from_before[[state for state in range(len(groups)) if state not in begins]] = 1
-        self._from_two_before[direct] = 1
-        self._from_nothing[begins] = 1
+        # Added to the states that a state can follow: 0, or minus infinity where it cannot.
+        self._from_before, self._from_two_before, self._from_nothing = np.full((3, len(groups)), -np.inf)
+        self._from_before[[state for state in range(len(groups)) if state not in begins]] = 0
+        self._from_two_before[direct] = 0
+        self._from_nothing[begins] = 0
 
     def score(self, log_probabilities: Array) -> float:
         """How well the best variant fits somewhere in ``(frames, tokens)``: at most 0, and minus infinity if none can.
 
-        The logarithm of the sum over all ways in which the word can lie in the frames up to that of its end (the forward
-        variables of CTC), less the best path of all, per phoneme. Before and after the word every frame takes its
-        likeliest token. In noise and rooms many ways are about as likely, and their sum falls less than the best of them.
+        The logarithm of the best CTC path with the word in it, less the best path of all, per phoneme. Before and
+        after the word every frame takes its likeliest token.
         """
         if not len(self._ends) or not len(log_probabilities):
             return -np.inf
         # What each frame loses by its token, so that the free frames cost nothing.
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
         of_tokens = losses[:, self._columns] - self._lost
-        of_states = np.exp(np.maximum.reduceat(of_tokens, self._group_starts, axis=1), dtype=np.float64)
+        of_states = np.maximum.reduceat(of_tokens, self._group_starts, axis=1).astype(np.float64)
+        size = len(self._from_before)
         # Two places in front, so that shifted views need no copy.
-        padded = np.zeros(len(self._from_before) + 2)
+        padded = np.full(size + 2, -np.inf)
         state, before, two_before = padded[2:], padded[1:-1], padded[:-2]
-        best = np.zeros(len(self._ends))
+        best = np.full(len(self._ends), -np.inf)
         for of_frame in of_states:
-            reached = before * self._from_before
-            reached += two_before * self._from_two_before
-            reached += self._from_nothing
-            reached += state
-            np.multiply(reached, of_frame, out=state)
+            reached = np.maximum(before + self._from_before, two_before + self._from_two_before)
+            np.maximum(reached, self._from_nothing, out=reached)
+            np.maximum(reached, state, out=reached)
+            np.add(reached, of_frame, out=state)
             np.maximum(best, state[self._ends], out=best)
-        with np.errstate(divide="ignore"):
-            per_phoneme: NDArray[np.float64] = np.log(best) / self._lengths
-        return min(0.0, float(per_phoneme.max()))
+        per_phoneme: NDArray[np.float64] = best / self._lengths
+        return float(per_phoneme.max())
 
 
 def tokens_of_text(text: str | None) -> list[str]:

@@ -110,14 +110,14 @@ export class KeywordPhonemes {
   }
 
   /**
-   * How well the best variant fits somewhere: at most 0, and minus infinity if none can. The logarithm of the sum over all ways
-   * in which the word can lie in the frames, less the best path of all, per phoneme.
+   * How well the best variant fits somewhere: at most 0, and minus infinity if none can. The logarithm of the best path with
+   * the word in it, less that of the best path of all, per phoneme.
    * @param {Float32Array} logProbabilities `(frames, tokens)`
    */
   score(logProbabilities) {
     const states = this._states;
-    let reached = new Float64Array(states.length);
-    const best = this._ends.map(() => 0);
+    let reached = new Float64Array(states.length).fill(-Infinity);
+    const best = this._ends.map(() => -Infinity);
     for (let start = 0; start < logProbabilities.length; start += this._tokens) {
       const frame = logProbabilities.subarray(start, start + this._tokens);
       let highest = -Infinity;
@@ -128,12 +128,15 @@ export class KeywordPhonemes {
         group.forEach((token, place) => {
           loss = Math.max(loss, Math.fround(Math.fround(frame[token] - highest) - lost[place]));
         });
-        const from = (begins ? 1 : reached[i - 1]) + (direct ? reached[i - 2] : 0) + reached[i];
-        now[i] = from * Math.exp(loss);
+        let from = reached[i];
+        if (begins) from = Math.max(from, 0);
+        else from = Math.max(from, reached[i - 1]);
+        if (direct) from = Math.max(from, reached[i - 2]);
+        now[i] = from + loss;
       });
       reached = now;
       this._ends.forEach(({ state }, i) => (best[i] = Math.max(best[i], now[state])));
     }
-    return Math.min(0, Math.max(-Infinity, ...best.map((value, i) => Math.log(value) / this._ends[i].length)));
+    return Math.max(-Infinity, ...best.map((value, i) => value / this._ends[i].length));
   }
 }

@@ -1,6 +1,5 @@
 """The recogniser as a graph of ONNX with the inputs and outputs of ``phoneme_verifier.PhonemeNetwork``."""
 
-import copy
 import io
 import json
 import math
@@ -13,20 +12,14 @@ import torch.nn.functional as nnf
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from scripts.ear.ear_network import HOP, OUTPUT_SAMPLES, OUTPUTS, WINDOW, Ear, compressed, mel_bands
-from wakeword.verify.phoneme_verifier import BLANK, TOKENS_KEY
+from scripts.ear.ear_network import HOP, OUTPUT_SAMPLES, WINDOW, Ear, compressed, mel_bands
+from wakeword.verify.phoneme_verifier import TOKENS_KEY
 from wakeword.verify.verifier import PHONEME_SAMPLES
 
 _OPSET = 17
 _LARGE = 4_096
 """Values of a weight beyond which it is stored in fewer bits."""
 _LARGEST = 127
-_LESS_BLANK = 2.0
-"""Nats by which the blank is made less likely than CTC taught it.
-
-A recogniser that CTC taught says the blank wherever it is in doubt, above all in noise and rooms; what is left of a phoneme
-there is told from chance once the blank weighs less. Chosen among 0 to 3: words of three collections agree, each left out.
-"""
 
 
 class _FromSamples(nn.Module):
@@ -52,20 +45,11 @@ class _FromSamples(nn.Module):
         return said, torch.div(waveform_lengths, OUTPUT_SAMPLES, rounding_mode="floor")
 
 
-def _with_less_blank(ear: Ear, blank: int) -> Ear:
-    found = copy.deepcopy(ear)
-    shift = found.head[-1].bias
-    assert isinstance(shift, Tensor)
-    with torch.no_grad():
-        shift.view(OUTPUTS, -1)[:, blank] -= _LESS_BLANK
-    return found
-
-
 def recogniser_graph(ear: Ear, tokens: Sequence[str]) -> onnx.ModelProto:
     """``waveform (1, n), waveform_lengths (1,) -> log_probs (1, t, tokens), out_lengths (1,)`` with the list of tokens."""
     file = io.BytesIO()
     torch.onnx.export(
-        _FromSamples(_with_less_blank(ear, tokens.index(BLANK))).eval(),
+        _FromSamples(ear).eval(),
         (torch.randn(1, PHONEME_SAMPLES), torch.tensor([PHONEME_SAMPLES])),
         file,  # type: ignore[arg-type]
         input_names=["waveform", "waveform_lengths"],

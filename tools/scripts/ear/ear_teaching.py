@@ -44,14 +44,6 @@ class TeachingConfig:
     seed: int = 0
 
 
-def again(steps: int, seed: int) -> TeachingConfig:
-    """A round that goes on from the mean of another, with other windows.
-
-    Its rates are lower, and rise and fall anew (Loshchilov and Hutter, "SGDR", 2017).
-    """
-    return TeachingConfig(steps=steps, head_steps=0, rate=1.5e-4, head_rate=5e-4, seed=seed + 1)
-
-
 class Teaching:
     """A recogniser that is being taught; its state can be kept and resumed."""
 
