@@ -91,7 +91,9 @@ def samples_of_bytes(audio: bytes) -> Samples:
     return np.frombuffer(audio, "<i2").astype(np.int16, copy=False)
 
 
-def _check_level(block: Samples) -> None:
+def _check_level(
+    block: Samples, *, cure: str = "divide integer PCM by its full scale or pass it as int16 or int32"
+) -> None:
     # No sample is above the root of all energy, which NaN and infinity survive: most blocks need no more than that.
     if np.vdot(block, block) <= _MAX_FLOAT_LEVEL**2:
         return
@@ -101,10 +103,7 @@ def _check_level(block: Samples) -> None:
         bad = int(block.size - np.isfinite(block).sum())
         raise AudioFormatError(f"expected finite samples, got {bad} NaN or infinite ones in a block of {block.size}")
     if peak > _MAX_FLOAT_LEVEL:
-        raise AudioFormatError(
-            f"expected float32 samples in -1..1, got a peak of {peak:g}; "
-            "divide integer PCM by its full scale or pass it as int16 or int32"
-        )
+        raise AudioFormatError(f"expected float32 samples in -1..1, got a peak of {peak:g}; {cure}")
 
 
 def checked_rate(sample_rate: object) -> int:
@@ -203,13 +202,14 @@ class AudioFile:
         Raises ``AudioFileError`` at the end if the file is damaged, or WAV or its like and shorter than it declares.
         """
         # Only a file of floats can hold what is far above full scale: from a decoder it is damage.
-        decodes = getattr(self._file, "subtype", "") not in ("FLOAT", "DOUBLE")
+        is_float = getattr(self._file, "subtype", "") in ("FLOAT", "DOUBLE")
         while True:
             try:
                 block = self._block(samples)
-                if decodes:
-                    _check_level(block)
+                _check_level(block, cure="save the file again as 16-bit PCM, or scale its samples")
             except (soundfile.LibsndfileError, RuntimeError, AudioFormatError) as error:
+                if is_float and isinstance(error, AudioFormatError):
+                    raise
                 loud = ": samples far above full scale" if isinstance(error, AudioFormatError) else ""
                 raise AudioFileError(
                     f"{self.path}: could not read all of it, the file is damaged after "
