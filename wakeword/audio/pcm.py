@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -202,10 +203,11 @@ class AudioFile:
         Raises ``AudioFileError`` at the end if the file is damaged, or WAV or its like and shorter than it declares.
         """
         # Only a file of floats can hold what is far above full scale: from a decoder it is damage.
+        form = {} if isinstance(self._file, DecodedFile) else {"dtype": "float32", "always_2d": True}
         is_float = getattr(self._file, "subtype", "") in ("FLOAT", "DOUBLE")
         while True:
             try:
-                block = self._block(samples)
+                block: Array = self._file.read(samples, **form)
                 _check_level(block, cure="save the file again as 16-bit PCM, or scale its samples")
             except (soundfile.LibsndfileError, RuntimeError, AudioFormatError) as error:
                 if is_float and isinstance(error, AudioFormatError):
@@ -223,12 +225,6 @@ class AudioFile:
         lack = file.lack() if isinstance(file, DecodedFile) else missing(file, self._read)
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
-
-    def _block(self, samples: int) -> Array:
-        if isinstance(self._file, DecodedFile):
-            return self._file.read(samples)
-        block: Array = self._file.read(samples, dtype="float32", always_2d=True)
-        return block
 
     def close(self) -> None:
         """Close the file."""
@@ -261,18 +257,24 @@ def _opened(path: Path, container: str | None) -> soundfile.SoundFile | DecodedF
     return soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else str(path))
 
 
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Put the file's name before errors about its samples, which do not contain it."""
+    try:
+        yield
+    except AudioFormatError as error:
+        raise AudioFormatError(f"{path}: {error}") from error
+
+
 def read_audio(path: Path | str) -> Array:
     """A whole file as mono float32 at 16 kHz, ``(samples,)``.
 
     Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be used;
     both name the file.
     """
-    with AudioFile(path) as file:
-        try:
-            stream = PcmStream(file.sample_rate)
-            pieces = [stream.push(block) for block in file.blocks()]
-        except AudioFormatError as error:
-            raise AudioFormatError(f"{path}: {error}") from error
+    with AudioFile(path) as file, naming(path):
+        stream = PcmStream(file.sample_rate)
+        pieces = [stream.push(block) for block in file.blocks()]
         return np.concatenate([*pieces, stream.flush()])
 
 

@@ -252,8 +252,7 @@ class Connection:
             self._changes -= 1
             if self._changes < 0:
                 raise WireError(
-                    f"expected at most {_MOST_CHANGES:g} changes of the format or the words, and one more for each second "
-                    "of audio, got more",
+                    f"expected at most {_MOST_CHANGES:g} changes of format or words, and one a second of audio, got more",
                     code="too-many-changes",
                 )
             await self._share.turn(_DETECTOR_SECONDS)

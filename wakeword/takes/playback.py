@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import soxr
@@ -29,7 +30,8 @@ def play(recording: Array) -> None:
     Raises ``AudioDeviceError`` if there is none, or it does not play. The stream is always closed
     when this returns or raises.
     """
-    stream = PORTAUDIO.call(_opened_output, undo=_close)
+    close = methodcaller("close", ignore_errors=True)
+    stream = PORTAUDIO.call(_opened_output, undo=close)
     try:
         PORTAUDIO.call(partial(_tried, stream.start))
         samples = soxr.resample(recording, SAMPLE_RATE, stream.samplerate)
@@ -38,16 +40,12 @@ def play(recording: Array) -> None:
             PORTAUDIO.call(partial(_tried, partial(stream.write, samples[start : start + step])))
         PORTAUDIO.call(partial(_tried, stream.stop))  # when all that was written has been played
     finally:
-        PORTAUDIO.call(partial(_close, stream))
+        PORTAUDIO.call(partial(close, stream))
 
 
 def _opened_output() -> Any:
     """A stream for writing: a stream with a callback could crash the interpreter while it ends."""
     return _tried(partial(sounddevice_module().OutputStream, channels=1, dtype="float32", latency="high"))
-
-
-def _close(stream: Any) -> None:
-    stream.close(ignore_errors=True)
 
 
 def _tried(call: Callable[[], _Result]) -> _Result:
