@@ -35,8 +35,8 @@ _CLOSE_SECONDS = 1.0
 _DETECTOR_SECONDS = 0.2
 """Seconds of audio that take as long as to make a detector, 2 to 3 ms."""
 _MOST_CHANGES = 10.0
-"""Detectors of a connection at once; a second of audio brings one more. Without a bound those of a client that has left
-could be made for an hour: where what it has sent fills the buffers, no system call says that it has left."""
+"""Detectors of a connection at once; a second of audio brings one more. Without a bound a client that has left could have
+sent so much that detectors are made for an hour: where that fills the buffers, no system call says that it has left."""
 
 
 @dataclass(frozen=True)
