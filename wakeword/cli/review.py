@@ -80,13 +80,8 @@ def list_pairs(options: ReviewOptions) -> None:
     """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
     for pair in _pairs_of(options):
         if options.as_json:
-            entry = {
-                "audio": str(pair.audio),
-                "keyword": pair.keyword,
-                "score": pair.score,
-                "near_miss": pair.near_miss,
-            }
-            print(json.dumps({**entry, "time": pair.time}))
+            told = {name: getattr(pair, name) for name in ("keyword", "score", "near_miss", "time")}
+            print(json.dumps({"audio": str(pair.audio), **told}))
         else:
             print(f"{printable(pair.audio)}  {_title(pair)}")
 
@@ -172,21 +167,22 @@ class _Review:
         given = f", answered {self._answers[at].value}" if at in self._answers else ""
         note(f"{at + 1} of {len(self._pairs)}  {_title(pair)}{given}")
         note(f"   {level_line(samples)}")
-        self._play(samples)
+        self._play(samples, pair.audio)
         print("   ? ", end="", file=sys.stderr, flush=True)
         key = _read_key()
         note("" if key is None else key)
         return key
 
-    def _play(self, samples: Array) -> None:
-        if not self._plays:
-            return
+    def _play(self, samples: Array, path: Path) -> None:
         try:
-            play(samples)
+            if self._plays:
+                play(samples)
         except AudioDeviceError as error:
-            # Reported once; the line of the level remains.
+            # Reported once; the line of the level and the file's name remain.
             self._plays = False
-            complain(error)
+            complain(f"{error}; connect a loudspeaker, or play the files that are named here with another program")
+        if not self._plays:
+            note(f"   {printable(path)}")
 
 
 def _title(pair: SavedPair) -> str:

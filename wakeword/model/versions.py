@@ -163,7 +163,7 @@ class Versions:
                     None if one["parent"] is None else str(one["parent"]),
                     str(one["installed"]),
                     {str(name): float(value) for name, value in one["figures"].items()},
-                    one.get("renews"),
+                    None if one.get("renews") is None else str(one["renews"]),
                 )
                 for one in content
             ]

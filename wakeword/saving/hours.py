@@ -74,17 +74,17 @@ class HeardHours:
     def totals(self) -> dict[Listened, HeardTime]:
         """What was heard on all days of the file and since it was written. ``OSError`` as the disk does.
 
-        Where something woke, a client that nothing woke in all that time does not count: anyone can send silence, from any
-        number of addresses, and no room of a house is without a wake for long.
+        Where something woke, a client with a name that nothing woke in all that time does not count: anyone can send
+        silence, from any number of addresses, and no room of a house is without a wake for long.
         """
         with self._writing:
             written = _read(self._path, lambda line: None)
             with self._adding:  # which never waits for the disk
                 rows = _with(written, self._pending)
         found: dict[Listened, HeardTime] = {}
-        woken, today = _woken(rows), _today(rows)
+        counting, today = _counting(rows), _today(rows)
         for (day, (word, threshold, client)), heard in rows.items():
-            if client in woken or woken <= {""}:
+            if client in counting:
                 before = found.get((word, threshold), HeardTime())
                 found[word, threshold] = before.plus(heard._replace(since=min(day, today)))
         return found
@@ -123,9 +123,10 @@ class HeardHours:
                 self._is_failing = True
 
 
-def _woken(rows: _Rows) -> set[str]:
-    """The clients that something woke, and the one without a name."""
-    return {"", *(client for (_, (_, _, client)), heard in rows.items() if heard.wakes)}
+def _counting(rows: _Rows) -> set[str]:
+    """The clients that something woke, and the one without a name; all if nothing woke any."""
+    are_woken = any(heard.wakes for heard in rows.values())
+    return {"", *(client for (_, (_, _, client)), heard in rows.items() if heard.wakes or not are_woken)}
 
 
 def _today(rows: _Rows) -> str:
@@ -144,9 +145,9 @@ def _with(rows: _Rows, pending: Mapping[_Heard, HeardTime]) -> _Rows:
     days = sorted({day for day, _ in found})
     here = bisect_right(days, today)
     kept = days[max(0, here - _MOST_DAYS) : here + _MOST_DAYS]
-    woken = _woken(found)
+    counting = _counting(found)
     listed = (key for key in found if key[0] in kept)
-    newest = sorted(listed, key=lambda key: (key[1][2] in woken, key[0] <= today, key[0]), reverse=True)
+    newest = sorted(listed, key=lambda key: (key[1][2] in counting, key[0] <= today, key[0]), reverse=True)
     return {key: found[key] for key in reversed(newest[:_MOST_ROWS])}
 
 
@@ -159,14 +160,16 @@ def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
     except FileNotFoundError:
         return {}
     except DAMAGED:
-        listed, bad = [], 1
+        complain(f"keep: {path}: expected hours of listening, could not read any; they are counted anew")
+        return {}
     for day, row in listed:
         try:
             word, threshold, seconds, wakes, client = row if len(row) == 5 else [*row, ""]
-            heard = HeardTime(float(seconds), int(wakes))
-            if not (0 <= heard.seconds < _MOST and 0 <= heard.wakes < _MOST):
+            heard, listened = HeardTime(float(seconds), int(wakes)), (str(word), float(threshold), str(client))
+            if not (0 <= heard.seconds < _MOST and 0 <= heard.wakes < _MOST and 0 <= listened[1] <= 1):
                 raise ValueError(row)
-            rows[f"{datetime.fromisoformat(day):%Y-%m-%d}", (str(word), float(threshold), str(client))] = heard
+            key = f"{datetime.fromisoformat(day):%Y-%m-%d}", listened
+            rows[key] = heard.plus(rows.get(key, HeardTime()))
         except DAMAGED:
             bad += 1
     if bad:

@@ -138,6 +138,7 @@ class SavedPairs:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """No other process writes here. Who waited in vain does not wait again: what is queued must come to its end."""
+        self.folder.mkdir(0o700, parents=True, exist_ok=True)  # it may have been deleted
         patience, self._patience = self._patience, 0.0
         with turn_in(self.folder, patience):
             self._patience = _PATIENCE

@@ -34,6 +34,9 @@ _MOST_CONTEXT = 4 * 2**10
 _CLOSE_SECONDS = 1.0
 _DETECTOR_SECONDS = 0.2
 """Seconds of audio that take as long as to make a detector, 2 to 3 ms."""
+_MOST_CHANGES = 10.0
+"""Detectors of a connection at once; a second of audio brings one more. Without a bound a client that has left could have
+sent so much that detectors are made for an hour: where that fills the buffers, no system call says that it has left."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ class Connection:
         self._fired = False
         """Whether something was detected since then."""
         self._greeted = False
+        self._changes = _MOST_CHANGES
+        """Detectors that may still be made."""
         self._waiting_since: float | None = None
         self._writing_since: float | None = None
         self._left_at: float | None = None
@@ -216,6 +221,7 @@ class Connection:
         await self._share.turn(seconds)
         received = time.perf_counter()
         telemetry.audio.inc(seconds)
+        self._changes = min(_MOST_CHANGES, self._changes + seconds)
         stream = await self._stream_of(pcm)
         if stream is None:
             telemetry.dropped.labels("no-word").inc(seconds)
@@ -234,6 +240,7 @@ class Connection:
         """
         words, stream = self._wanted(), self._stream
         if stream is not None and (stream.format != pcm or stream.words != words):
+            self._changes += stream.format == pcm  # the client did not ask for this one
             gone = any(word.name not in self._shared.words.by_name for word in stream.words)
             await self._report(await stream.finish())
             self._give_up()
@@ -242,6 +249,12 @@ class Connection:
         if self._stream is None:
             if not words:
                 return None
+            self._changes -= 1
+            if self._changes < 0:
+                raise WireError(
+                    f"expected at most {_MOST_CHANGES:g} changes of format or words, and one a second of audio, got more",
+                    code="too-many-changes",
+                )
             await self._share.turn(_DETECTOR_SECONDS)
             self._stream = ListeningStream(words, pcm, self._shared.settings, self._share)
             self._stream.restart(self._start)
@@ -312,12 +325,10 @@ class Connection:
 
     async def _close(self) -> None:
         self._writer.close()
-        try:
+        with suppress(OSError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._writer.wait_closed()
-        except OSError as error:
-            if isinstance(error, TimeoutError):  # what the client does not read is lost
-                self.abort()
+        self.abort()  # what the client does not read is lost
 
 
 def _has_left(writer: asyncio.StreamWriter) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import soxr
@@ -29,40 +30,22 @@ def play(recording: Array) -> None:
     Raises ``AudioDeviceError`` if there is none, or it does not play. The stream is always closed
     when this returns or raises.
     """
-    stream = PORTAUDIO.call(_open_output, undo=_close)
-    end = _close
+    close = methodcaller("close", ignore_errors=True)
+    stream = PORTAUDIO.call(_opened_output, undo=close)
     try:
+        PORTAUDIO.call(partial(_tried, stream.start))
         samples = soxr.resample(recording, SAMPLE_RATE, stream.samplerate)
         step = max(1, round(_PIECE_SECONDS * stream.samplerate))
         for start in range(0, len(samples), step):
             PORTAUDIO.call(partial(_tried, partial(stream.write, samples[start : start + step])))
-        end = _finish
+        PORTAUDIO.call(partial(_tried, stream.stop))  # when all that was written has been played
     finally:
-        PORTAUDIO.call(partial(end, stream))
+        PORTAUDIO.call(partial(close, stream))
 
 
-def _open_output() -> Any:
+def _opened_output() -> Any:
     """A stream for writing: a stream with a callback could crash the interpreter while it ends."""
-    output_stream = sounddevice_module().OutputStream
-    stream = _tried(partial(output_stream, channels=1, dtype="float32", latency="high"))
-    try:
-        _tried(stream.start)
-    except BaseException:
-        _close(stream)
-        raise
-    return stream
-
-
-def _finish(stream: Any) -> None:
-    """Close a stream when all that was written has been played."""
-    try:
-        _tried(stream.stop)
-    finally:
-        _close(stream)
-
-
-def _close(stream: Any) -> None:
-    stream.close(ignore_errors=True)
+    return _tried(partial(sounddevice_module().OutputStream, channels=1, dtype="float32", latency="high"))
 
 
 def _tried(call: Callable[[], _Result]) -> _Result:

@@ -103,9 +103,11 @@ def test_without_an_output_device_the_review_goes_on(answered, folder: Path, mon
         raise AudioDeviceError("no output device")
 
     monkeypatch.setattr("wakeword.cli.review.play", fail)
+    files = sorted(folder.glob("*.wav"))
     done = answered("ynyn", folder)
     assert done.status == 0
-    assert done.err.count("no output device") == 1
+    assert done.err.count("no output device; connect a loudspeaker, or play the files that are named here") == 1
+    assert [line for line in done.err.splitlines() if line.endswith(".wav")] == [f"   {one}" for one in files]
     assert state(folder) == ([], [0.0, 0.2], [0.1, 0.3])
 
 

@@ -128,10 +128,22 @@ def test_a_damaged_file_is_none(tmp_path: Path, at: Callable[[datetime], None], 
     heard(tmp_path, complain=lines.append)
     assert total(tmp_path).seconds == 60
     assert len(lines) == (text != '{"days": {"x": []}}')
+    if text[:9] != '{"days": ' or text == '{"days": [1]}':
+        assert lines == [
+            f"keep: {tmp_path / HOURS_FILE}: expected hours of listening, could not read any; they are counted anew"
+        ]
 
 
 @pytest.mark.parametrize(
-    "bad", ['["hey you", 0.5]', "7", '["x", 0.5, NaN, 0]', f'["x", 0.5, 1{"0" * 400}, 0]', '["x", 0.5, 1, 1e400]']
+    "bad",
+    [
+        '["hey you", 0.5]',
+        "7",
+        '["x", 0.5, NaN, 0]',
+        f'["x", 0.5, 1{"0" * 400}, 0]',
+        '["x", 0.5, 1, 1e400]',
+        '["x", NaN, 1, 0]',
+    ],
 )
 def test_a_damaged_row_takes_no_other(tmp_path: Path, at: Callable[[datetime], None], bad: str) -> None:
     heard(tmp_path, wakes=2)
@@ -169,3 +181,19 @@ def test_a_clock_that_is_behind_for_days_folds_no_days_onto_one(tmp_path: Path, 
     at(NOON + timedelta(days=30))
     heard(tmp_path, 1.0)
     assert len(json.loads((tmp_path / HOURS_FILE).read_text())["days"]) == 30
+
+
+def test_rows_of_one_word_add_up(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    (tmp_path / HOURS_FILE).write_text('{"days": {"2024-05-01": [["hey you", 0.5, 60, 1], ["hey you", 0.5, 30, 0]]}}')
+    assert total(tmp_path) == HeardTime(90.0, 1, "2024-05-01")
+
+
+@pytest.mark.parametrize("wakes", [0, 1])
+def test_silent_clients_do_not_count_where_a_microphone_woke(
+    tmp_path: Path, at: Callable[[datetime], None], wakes: int
+) -> None:
+    hours = HeardHours(tmp_path, pytest.fail)
+    hours.add("hey you", 0.5, 60.0, wakes=wakes)
+    hours.add("hey you", 0.5, 3_600.0, client="192.0.2.1")
+    hours.close()
+    assert total(tmp_path).seconds == (60 if wakes else 3_660)

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -107,6 +108,15 @@ def test_pairs_deleted_by_others_free_space(tmp_path: Path) -> None:
     for number in range(9):
         pairs.save(detection(), NOON + timedelta(hours=1, seconds=number))
     assert len(stems(tmp_path)) == 9
+
+
+def test_a_folder_that_is_deleted_is_made_again(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path / "kept", 10**6, days=30)
+    pairs.save(detection(), NOON)
+    shutil.rmtree(tmp_path / "kept")
+    pairs.save(detection(), NOON)
+    assert len(stems(tmp_path / "kept")) == 1
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o700
 
 
 def test_detections_at_the_same_time_do_not_overwrite_each_other(tmp_path: Path) -> None:

@@ -462,6 +462,17 @@ def test_one_that_changes_now_and_then_is_heard(models: Path) -> None:
     assert run(scenario, models) == 15
 
 
+def test_one_that_changes_all_the_time_is_ended(models: Path) -> None:
+    """A change costs much and takes few bytes: those that a client has sent before it left would be worked on for long."""
+
+    async def scenario(served: Served, client: Client) -> list[str]:
+        for number in range(12):
+            await client.chunks(int16(LOW[:16]), rate=16_000 + number % 2, start=None)
+        return [event.data["code"] for event in await client.rest()]
+
+    assert run(scenario, models) == ["too-many-changes"]
+
+
 def test_a_client_may_leave_at_any_moment(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> None:
         for leave in (Client.reset, lambda client: client.writer.close()):

@@ -322,6 +322,16 @@ def test_a_damaged_history_is_none(tmp_path: Path, bad: str) -> None:
     assert [one.parent for one in Versions(path).history()] == [None]
 
 
+@pytest.mark.parametrize("bad", ["[]", "{}", "7"])
+def test_a_damaged_entry_of_the_history_hinders_no_other(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "mine.onnx"
+    path.write_bytes(DATA)
+    Versions(path).folder.mkdir()
+    entry = f'{{"sha256": "a", "parent": null, "installed": "2024", "figures": {{}}, "renews": {bad}}}'
+    (Versions(path).folder / "history.json").write_text(f"[{entry}]")
+    assert [one.sha256 for one in Versions(path).undone()] == ["a"]
+
+
 def test_a_model_that_was_replaced_meanwhile_stays(tmp_path: Path, first: Judge) -> None:
     path = tmp_path / "mine.onnx"
     path.write_bytes(DATA)

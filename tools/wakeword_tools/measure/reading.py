@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, read_audio
-from wakeword.base.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
+from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, naming, read_audio
+from wakeword.base.errors import AudioError, AudioFileError, CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.text import counted
 from wakeword.base.types import Array
@@ -67,14 +67,11 @@ def _samples(file: LocalFile) -> Array:
 
 def pcm_blocks(path: Path) -> Iterator[Array]:
     """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError`` with its name if it cannot be read."""
-    with AudioFile(path) as file:
-        try:
-            stream = PcmStream(file.sample_rate)
-            for block in file.blocks():
-                yield stream.push(block)
-            yield stream.flush()
-        except AudioFormatError as error:
-            raise AudioFormatError(f"{path}: {error}") from error
+    with AudioFile(path) as file, naming(path):
+        stream = PcmStream(file.sample_rate)
+        for block in file.blocks():
+            yield stream.push(block)
+        yield stream.flush()
 
 
 class HashedBlocks:

@@ -11,10 +11,10 @@ from typing import Annotated, BinaryIO, cast
 
 import typer
 
-from wakeword.audio.pcm import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, SAMPLE_RATE
+from wakeword.audio.pcm import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, SAMPLE_RATE, naming
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.audio.stopping import StopSignals
-from wakeword.base.errors import AudioDeviceError, AudioFormatError
+from wakeword.base.errors import AudioDeviceError
 from wakeword.base.types import Samples
 from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
@@ -181,12 +181,3 @@ class Watched:
 
     def blocks(self) -> Iterator[Samples]:
         return takewhile(self._watch, self._stop.blocks(self._source))
-
-
-@contextmanager
-def naming(path: Path | str) -> Iterator[None]:
-    """Put the file's name before errors about its samples, which do not contain it."""
-    try:
-        yield
-    except AudioFormatError as error:
-        raise AudioFormatError(f"{path}: {error}") from error
