@@ -81,9 +81,10 @@ class EchoCanceller:
         """Blocks until the loudspeaker's sound has left the filter."""
         self._same_sound = SameSound()
         self.is_copy = self._warned = False
-        """Whether the newest block of the reference contained what the microphone hears."""
-        self.rate = self.shift = 0.0
-        """``rate``: samples by which ``shift`` grows in a block."""
+        """Whether the newest block of the reference was the microphone itself."""
+        self.rate = 0.0
+        """Samples by which ``shift`` grows in a block."""
+        self.shift = 0.0
 
     @property
     def is_idle(self) -> bool:
@@ -111,7 +112,7 @@ class EchoCanceller:
         """
         newest = reference[ECHO_BLOCK:]
         is_silent = float(newest @ newest) <= _SILENT
-        self.is_copy = self._is_copy(microphone, reference, number)
+        self.is_copy = self._is_copy(microphone, reference, number, is_silent=is_silent)
         if self.is_idle:
             if not is_silent and not self.is_copy:
                 self._loud = _PARTITIONS + 1
@@ -129,23 +130,24 @@ class EchoCanceller:
         spectra = self._spectra[self._turn : self._turn + _PARTITIONS]
         echo: Spectrum = np.multiply(self._weights, spectra, out=self._products).sum(0)
         rest: Array = (microphone - np.fft.irfft(echo, 2 * ECHO_BLOCK)[ECHO_BLOCK:]).astype(np.float32, copy=False)
+        left = float(rest @ rest)
         if learn and (number % 2 or self._teaches > _LITTLE):
             self._learn(rest, echo, spectra)
         # While the filter is still wrong, the echo is better left as it is.
-        return rest if float(rest @ rest) <= float(microphone @ microphone) else microphone
+        return rest if left <= float(microphone @ microphone) else microphone
 
-    def _is_copy(self, microphone: Array, reference: Array, number: int) -> bool:
-        """Whether the reference contains the microphone: then the filter would take out the user's voice."""
+    def _is_copy(self, microphone: Array, reference: Array, number: int, *, is_silent: bool) -> bool:
+        """Whether the reference is the microphone: then the filter would take out the user's voice."""
         newest = reference[ECHO_BLOCK:]
-        is_now = float(newest @ microphone) ** 2 > _COPY**2 * float(newest @ newest) * float(microphone @ microphone)
-        found = self._same_sound.push(microphone, reference, number, shift=math.floor(self.shift))
-        if found and not self._warned:
+        product = float(newest @ microphone)
+        is_now = product * product > _COPY**2 * float(newest @ newest) * float(microphone @ microphone)
+        found = self._same_sound.push(microphone, reference, number, shift=math.floor(self.shift)) or is_now
+        if found and not is_silent and not self._warned:
             logger.warning(
-                "the playback reference contains what the microphone hears, so nothing is taken out; "
-                "give what the loudspeaker gets"
+                "the playback reference is the microphone itself, so nothing is taken out; give what the loudspeaker gets"
             )
             self._warned = True
-        return found or is_now
+        return found
 
     def _take(self, reference: Array, fraction: float) -> None:
         """Put the spectrum of the newest reference, at its fraction of a sample, before the others."""
@@ -212,4 +214,6 @@ class EchoCanceller:
 
 
 def _power(spectrum: Spectrum) -> Array:
-    return spectrum.real**2 + spectrum.imag**2
+    power: Array = spectrum.real**2
+    power += spectrum.imag**2
+    return power

@@ -19,11 +19,10 @@ def loudspeaker(blocks: int = BLOCKS) -> Array:
     return found
 
 
-ROOM: Array = np.random.default_rng(6).standard_normal(1_200) * np.exp(-np.arange(1_200) / 250) * 0.2
-
-
-def echo_of(reference: Array, *, delay: int = 900, drift: float = 0.0, response: Array = ROOM) -> Array:
+def echo_of(reference: Array, *, delay: int = 900, drift: float = 0.0) -> Array:
     """The reference in a small room, ``delay`` samples later, with a clock that is ``drift`` faster."""
+    rng = np.random.default_rng(6)
+    response = rng.standard_normal(1_200) * np.exp(-np.arange(1_200) / 250) * 0.2
     echo = np.convolve(np.concatenate((np.zeros(delay), reference)), response)[: len(reference)]
     # Interpolated on a grid four times as fine, which is enough below a quarter of the rate.
     fine = np.fft.irfft(np.fft.rfft(echo), 4 * len(echo)) * 4
@@ -89,10 +88,10 @@ def test_no_block_becomes_louder() -> None:
 
 
 def test_the_microphone_as_its_own_reference_takes_nothing_out(caplog: pytest.LogCaptureFixture) -> None:
-    microphone = echo_of(loudspeaker(40))
+    microphone = echo_of(loudspeaker(20))
     with caplog.at_level(logging.WARNING):
         assert np.array_equal(cancelled(microphone, 0.5 * microphone, EchoCanceller()), microphone)
-    assert [record.message[:40] for record in caplog.records] == ["the playback reference contains what the"]
+    assert [record.message[:48] for record in caplog.records] == ["the playback reference is the microphone itself,"]
 
 
 def shifted(sound: Array, samples: float) -> Array:
@@ -103,76 +102,35 @@ def shifted(sound: Array, samples: float) -> Array:
 
 
 @pytest.mark.parametrize("shift", [1, 2, 10, 400, 1_600, 7_000, -1, -10, -400, -7_000, -10_800, 1 / 3, -100.5])
-def test_the_microphone_at_another_time_takes_nothing_out_after_four_seconds(
+def test_the_microphone_at_another_time_takes_nothing_out_after_three_seconds(
     shift: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     microphone = echo_of(loudspeaker(40))
     with caplog.at_level(logging.WARNING):
         rest = cancelled(microphone, shifted(microphone, shift), EchoCanceller())
-    assert np.array_equal(rest[25 * ECHO_BLOCK :], microphone[25 * ECHO_BLOCK :])
+    assert np.array_equal(rest[20 * ECHO_BLOCK :], microphone[20 * ECHO_BLOCK :])
     assert len(caplog.records) == 1
 
 
-def noise_like(sound: Array, seed: int, decibels: float) -> Array:
-    """White noise of this level below full scale."""
-    noise = np.random.default_rng(seed).standard_normal(len(sound))
-    found: Array = (10 ** (decibels / 20) * noise).astype(np.float32)
-    return found
-
-
-def words(blocks: int = 100) -> Array:
-    """Half a second of sound in every one and a half, and a little noise."""
-    said = loudspeaker(blocks)
-    said[np.arange(len(said)) % 24_000 > 8_000] = 0
-    return said + noise_like(said, 8, -70)
-
-
-@pytest.mark.parametrize(
-    "kind", ["noise", "noise in both", "clock", "telephone", "music", "early music", "other microphone"]
-)
-def test_a_reference_with_the_words_of_the_person_takes_nothing_out_after_eight_seconds(
-    kind: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The microphone by another converter, clock or band, with quiet music, or as another microphone beside it hears it."""
-    microphone = words()
-    reference = shifted(microphone, 200 if kind == "music" else -200)
-    if kind == "noise in both":
-        microphone = microphone + noise_like(microphone, 9, -50)
-    if kind.startswith("noise"):
-        reference += noise_like(reference, 10, -50)
-    elif kind == "clock":
-        reference = echo_of(reference, delay=0, drift=1e-4, response=np.ones(1))
-    elif kind == "telephone":
-        spectrum, hertz = np.fft.rfft(reference), np.fft.rfftfreq(len(reference), 1 / 16_000)
-        spectrum[(hertz < 300) | (hertz > 3_400)] = 0
-        reference = np.fft.irfft(spectrum, len(reference)).astype(np.float32)
-    elif kind.endswith("music"):
-        reference = 0.5 * reference + 0.02 * loudspeaker(100)[::-1]
-    else:
-        microphone, reference = (
-            echo_of(one, delay=0, response=np.append(1.0, 0.3 * np.random.default_rng(seed).standard_normal(40)))
-            for seed, one in enumerate((microphone, reference))
-        )
-    with caplog.at_level(logging.WARNING):
-        rest = cancelled(microphone, reference, EchoCanceller())
-    assert np.array_equal(rest[50 * ECHO_BLOCK :], microphone[50 * ECHO_BLOCK :])
-    assert len(caplog.records) == 1
-
-
-@pytest.mark.parametrize("kind", ["room", "flat", "tone", "words", "flat words", "loud person"])
+@pytest.mark.parametrize("kind", ["room", "flat", "tone", "close", "close with pauses"])
 def test_an_echo_is_never_taken_for_the_microphone(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     """Neither in a room, nor of a loudspeaker that changes nothing, nor of a tone, which is like itself at many lags.
 
-    Nor of words with pauses, nor while a person speaks as loudly over it.
+    Nor of a small loudspeaker close to the microphone, which changes little more than the band.
     """
-    reference = words(90) if "words" in kind else loudspeaker(90)
+    reference = loudspeaker(100)
+    if kind == "close with pauses":
+        reference *= 10 ** (-1.5 * (np.arange(len(reference)) % 24_000 > 16_000)).astype(np.float32)
     if kind == "tone":
         reference = np.sin(0.17 * np.arange(len(reference))).astype(np.float32)
-    echo = np.roll(reference, 100) if kind.startswith("flat") else echo_of(reference)
+    echo = np.roll(reference, 100) if kind == "flat" else echo_of(reference)
+    if kind.startswith("close"):
+        spectrum, hertz = np.fft.rfft(np.roll(reference, 80)), np.fft.rfftfreq(len(reference), 1 / 16_000)
+        band = 1 / (1 + (300 / (hertz + 1)) ** 4 + (hertz / 6_000) ** 4)
+        echo = np.fft.irfft(spectrum * band, len(reference)).astype(np.float32)
     noise = np.random.default_rng(7).standard_normal(len(echo)).astype(np.float32)
-    microphone = echo + np.float32(10 ** (-30 / 20) * np.std(echo)) * noise
-    if kind == "loud person":
-        microphone[: 60 * ECHO_BLOCK] += echo_of(words(60)[::-1], delay=0)
+    decibels = {"close": -45, "close with pauses": -60}.get(kind, -30)
+    microphone = echo + np.float32(10 ** (decibels / 20) * np.std(echo)) * noise
     with caplog.at_level(logging.WARNING):
         rest = cancelled(microphone, reference, EchoCanceller())
     assert loss(microphone, rest) > 10
