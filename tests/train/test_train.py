@@ -1,6 +1,7 @@
 """``wakeword train`` writes a model that works, or one line of error."""
 
 import dataclasses
+import importlib.util
 import io
 import subprocess
 import sys
@@ -135,7 +136,8 @@ def test_training_says_what_check_says_of_the_word(
 def test_a_missing_folder_is_an_error_before_anything_is_loaded(
     cli: Cli, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    installed = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else installed(name))
     done = cli("train", "marvin", option, "nowhere/")
     assert (done.status, len(done.err.splitlines())) == (1, 1)
     assert "nowhere: expected a folder of recordings" in done.err

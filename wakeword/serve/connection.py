@@ -325,10 +325,11 @@ class Connection:
 
     async def _close(self) -> None:
         self._writer.close()
-        with suppress(OSError):
+        try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._writer.wait_closed()
-        self.abort()  # what the client does not read is lost
+        except OSError:  # a TimeoutError as well: what the client does not read is lost
+            self.abort()
 
 
 def _has_left(writer: asyncio.StreamWriter) -> bool:

@@ -46,6 +46,7 @@ def test_a_cluster_that_ends_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
         put=put,
         exceptions=SimpleNamespace(RayError=RuntimeError),
     )
+    monkeypatch.setattr("wakeword.batch.jobs.cluster.require", lambda *names: None)
     monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", lambda name: ended)
     with pytest.raises(WorkerError, match=r"cluster at auto .* lost it .*Broken pipe.*; start it again"):
         list(executor_for(1.0, ray="auto").run(Doubling(), [[(0, Number(0))]], ignore))
@@ -75,6 +76,7 @@ def test_a_process_of_the_cluster_never_goes_on_with_the_work_of_another_run(mon
         cancel=lambda reference, force: None,
         exceptions=SimpleNamespace(RayError=RuntimeError, RayTaskError=KeyError),
     )
+    monkeypatch.setattr("wakeword.batch.jobs.cluster.require", lambda *names: None)
     monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", lambda name: here)
     cluster = executor_for(1.0, ray="auto")
     for factor in (2, 3):
