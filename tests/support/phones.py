@@ -28,12 +28,13 @@ def as_on_a_phone(path: Path, source: Path, *, layout: str = "mono", **options: 
         command += [
             "-ac",
             "1" if layout == "mono" else "2",
+            *("-fflags", "+bitexact"),  # no random numbers: the same file each time
             *(one for key in options for one in (f"-{key}", options[key])),
         ]
         subprocess.run([*command, path], check=True)
         return path
     av = import_module("av")
-    with av.open(str(source)) as read, av.open(str(path), "w", options=options) as written:
+    with av.open(str(source)) as read, av.open(str(path), "w", options={"fflags": "bitexact", **options}) as written:
         stream = written.add_stream(codec, rate=rate, layout=layout)
         convert = av.AudioResampler(stream.format, layout, rate, frame_size=stream.codec_context.frame_size or 0)
         frames = [*read.decode(audio=0), None]

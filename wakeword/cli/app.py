@@ -239,7 +239,7 @@ def _answer(error: Any, name: str, first: str = "-", *rest: str) -> str:
     if first[:1] != "-" and message.startswith(("missing option", "got unexpected extra")) and "--model" in known:
         return f"expected an option, got {first!r}; try: --model {shlex.quote(first)}"
     for option, (own, instead) in _INSTEAD.items():
-        if f"option: {option}" in message and own in known:
+        if option == getattr(error, "option_name", "") and own in known:
             return f"no such option: {option}; try: {instead}"
     if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
         return message

@@ -179,7 +179,7 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
     assert cli("scan", "talk.wav", "--json").err == "wakeword: no such option: --json; try: --format json\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", each_command())
 def test_help_fits_on_a_narrow_screen_and_its_example_can_be_copied(
     cli, here: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
