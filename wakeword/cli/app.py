@@ -32,12 +32,15 @@ class Command(NamedTuple):
     """``module:function``."""
     help: str
     """The first line of the function's docstring."""
-    extra: str = ""
-    """The extra that installs it, if its package is not this one."""
     wider: str = ""
     """A place in another package with a command that can do more: used where that package is installed."""
     group: str = ""
     """The heading under which it is listed."""
+
+    @property
+    def extra(self) -> str:
+        """The extra that installs it; empty if its package is this one."""
+        return self.place.split(".")[0].removeprefix("wakeword").removeprefix("_")
 
     def load(self) -> Callable[..., None]:
         """Import its module: only now, as listening must not wait for imports that only training needs.
@@ -76,12 +79,9 @@ COMMANDS = {
             "check": Command(
                 "wakeword_tools.cli.check:check",
                 "Say how good a wake word a text would make, before anything is trained.",
-                extra="tools",
             ),
             "train": Command(
-                "wakeword_train.cli:train",
-                "Train a model for a keyword, calibrate it, and write it to one file.",
-                extra="train",
+                "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
             ),
             "record": Command(
                 "wakeword.cli.record:record",
@@ -92,41 +92,32 @@ COMMANDS = {
                 "Go through saved detections and near misses, and sort them into the folders yes and no.",
             ),
             "renew": Command(
-                "wakeword_train.renew:renew",
-                "Give a model the phoneme recogniser of this version, without training.",
-                extra="train",
+                "wakeword_train.renew:renew", "Give a model the phoneme recogniser of this version, without training."
             ),
             "improve": Command(
                 "wakeword_train.house.improve:improve",
                 "Learn from kept wakes and near misses, and install the new model only if it is surely better.",
-                extra="train",
             ),
             "voices": Command(
                 "wakeword_tools.cli.voices:voices",
                 "List the voices that `wakeword train` can use, or install voices that sound human.",
-                extra="tools",
             ),
             "synth": Command(
-                "wakeword_tools.cli.synth:synth",
-                "Synthesise a keyword, or texts that sound like it, in many voices.",
-                extra="tools",
+                "wakeword_tools.cli.synth:synth", "Synthesise a keyword, or texts that sound like it, in many voices."
             ),
         },
         "Measure": {
             "calibrate": Command(
                 "wakeword_tools.cli.calibrate:calibrate",
                 "Choose thresholds on recordings, and write them into the model as operating points.",
-                extra="tools",
             ),
             "evaluate": Command(
                 "wakeword_tools.cli.evaluate:evaluate",
                 "Measure recall, false positives, false accepts an hour and delay on recordings.",
-                extra="tools",
             ),
             "compare": Command(
                 "wakeword_tools.cli.compare:compare",
                 "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
-                extra="tools",
             ),
         },
         "Home, browser, other engines": {
@@ -136,9 +127,7 @@ COMMANDS = {
             ),
             "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
             "export": Command(
-                "wakeword_tools.cli.export_command:export",
-                "Write a model as files that another engine runs.",
-                extra="export",
+                "wakeword_tools.cli.export_command:export", "Write a model as files that another engine runs."
             ),
         },
         "This machine": {
@@ -149,7 +138,6 @@ COMMANDS = {
             "bench": Command(
                 "wakeword_tools.cli.bench:bench",
                 "Measure what listening costs on this machine: processor time, start-up and delay.",
-                extra="tools",
             ),
         },
     }.items()
