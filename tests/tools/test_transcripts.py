@@ -15,7 +15,6 @@ from wakeword_tools.transcripts import (
     TRANSCRIPTS,
     TimedText,
     TranscribedSpeech,
-    by_speaker,
     read_transcripts,
     turns,
     without_keyword,
@@ -82,8 +81,6 @@ def test_turns_cover_a_recording_once_and_each_utterance_is_in_its_speakers_turn
         assert part.speaker == one.speaker
         assert part.start <= one.start
         assert one.end <= part.end
-    assert sum(map(len, by_speaker(parts).values())) == len(parts)
-    assert all(part.speaker == speaker for speaker, some in by_speaker(parts).items() for part in some)
 
 
 @given(conversation(), st.floats(0, 60))

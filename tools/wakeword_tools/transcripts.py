@@ -128,14 +128,6 @@ def describe_cut(utterances: Sequence[TranscribedSpeech], phrase: str) -> str:
     return f"left out {len(said)} utterance(s){length} of {places} recording(s), in which {phrase!r} is said"
 
 
-def by_speaker(parts: Iterable[TimedText]) -> dict[str, list[TimedText]]:
-    """The parts of each speaker."""
-    found: dict[str, list[TimedText]] = {}
-    for part in parts:
-        found.setdefault(part.speaker, []).append(part)
-    return found
-
-
 def speaker_of(path: Path) -> str:
     """The speaker named in a file name, or the whole stem if it names none."""
     name = path.stem
