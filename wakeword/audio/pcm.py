@@ -284,14 +284,10 @@ def audio_bytes(samples: Samples, form: str) -> bytes:
     def write(to: io.BytesIO | int) -> None:
         soundfile.write(to, samples, SAMPLE_RATE, subtype="PCM_16", format=form)
 
-    try:
+    if not hasattr(os, "memfd_create"):
         write(encoded := io.BytesIO())
         return encoded.getvalue()
-    except (
-        MemoryError
-    ):  # libsndfile writes to a buffer by calls of Python, for which code is made: not all services may
-        if not hasattr(os, "memfd_create"):
-            raise
+    # libsndfile writes to a buffer by calls of Python, for which code is made: services may be forbidden that.
     with os.fdopen(os.memfd_create("audio"), "rb") as file:
         write(os.dup(file.fileno()))
         file.seek(0)

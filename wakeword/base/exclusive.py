@@ -67,9 +67,9 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
         file = path.open("a+b")
         if not _lock(file):
             file.close()
+            name = output or path
             raise ConfigError(
-                f"{output or path}: expected to be alone, but another run writes it; wait for that run, or choose another "
-                "output"
+                f"{name}: expected to be alone, but another run writes it; wait, or choose another output"
             )
         # Who had the lock before may have removed the file: then it keeps no one out.
         with suppress(FileNotFoundError):
@@ -88,23 +88,22 @@ def turn_in(folder: Path, patience: float = 10.0) -> Iterator[None]:
     """Wait until no other thread or process is in such a block for this folder. ``OSError`` if there is no such folder.
 
     After a second the log says what is waited for, and after ``patience`` seconds ``TimeoutError`` is raised: such a block
-    takes milliseconds, and a process that stays in one hangs. On a system or a disk without locks of this kind nothing
-    waits.
+    takes milliseconds, and a process that stays in one hangs. Without locks of this kind nothing waits.
     """
     if fcntl is None:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        hundredths = 0
-        while not _lock(handle):
-            if hundredths >= 100 * patience:
-                text = f"another process has locked the folder, and was waited for {patience:.0f} s; end it"
-                raise TimeoutError(errno.ETIMEDOUT, text, str(folder))
-            if hundredths == 100:
+        for waited in range(1 + round(100 * patience)):
+            if _lock(handle):
+                break
+            if waited == 100:
                 logger.warning("%s: waiting for another process that has locked the folder", folder)
             time.sleep(0.01)
-            hundredths += 1
+        else:
+            text = f"another process has locked the folder, and was waited for {patience:.0f} s; end it"
+            raise TimeoutError(errno.ETIMEDOUT, text, str(folder))
         yield
     finally:
         os.close(handle)

@@ -1,7 +1,6 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
 import re
-import shlex
 import shutil
 import sys
 import textwrap
@@ -43,10 +42,7 @@ class Command(NamedTuple):
         return self.place.split(".")[0].removeprefix("wakeword").removeprefix("_")
 
     def load(self) -> Callable[..., None]:
-        """Import its module: only now, as listening must not wait for imports that only training needs.
-
-        Raises ``ConfigError`` if its package is not installed.
-        """
+        """Import its module, only now: listening must not wait for training's. ``ConfigError`` if it is not installed."""
         place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
         module, function = place.split(":")
         require(self.extra, module.split(".")[0])
@@ -215,17 +211,15 @@ def _answering(line: list[str]) -> Iterator[None]:
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise  # the help is shown
-        complain(_answer(error, *line))
+        complain(_answer(error, line[0]))
         raise typer.Exit(2) from error
 
 
-def _answer(error: Any, name: str, first: str = "-", *rest: str) -> str:
+def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
     known = [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []
-    if first[:1] != "-" and message.startswith(("missing option", "got unexpected extra")) and "--model" in known:
-        return f"expected an option, got {first!r}; try: --model {shlex.quote(first)}"
     for option, (own, instead) in _INSTEAD.items():
         if option == getattr(error, "option_name", "") and own in known:
             return f"no such option: {option}; try: {instead}"

@@ -70,10 +70,7 @@ def open_results(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
 
 @contextmanager
 def how_to_go_on(is_kept: Callable[[], bool], *, write: Line = note) -> Iterator[None]:
-    """Where Ctrl-C, SIGTERM, or what is no fault of the input ends the run and its results are kept: say so.
-
-    ``write``: where a bar is shown, what writes above it.
-    """
+    """Where Ctrl-C, SIGTERM, or what is no fault of the input ends the run and its results are kept: say so."""
     try:
         yield
     except (SystemExit, KeyboardInterrupt, WorkerError, OSError):

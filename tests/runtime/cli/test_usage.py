@@ -56,15 +56,6 @@ def test_the_help_of_a_command_ends_with_an_example_that_can_be_read(cli, here: 
     assert shown.endswith(f"Example: {EXAMPLES[name]}")
 
 
-@pytest.mark.parametrize("name", each_command("calibrate", "evaluate", "listen"))
-def test_a_model_without_its_option_is_answered_with_the_option(cli, name: str) -> None:
-    ended = cli(name, "hey marvin")
-    assert (ended.status, ended.err) == (
-        2,
-        "wakeword: expected an option, got 'hey marvin'; try: --model 'hey marvin'\n",
-    )
-
-
 def test_there_is_an_example_of_each_command() -> None:
     assert set(EXAMPLES) == set(COMMANDS)
 
