@@ -284,10 +284,12 @@ def audio_bytes(samples: Samples, form: str) -> bytes:
     def write(to: io.BytesIO | int) -> None:
         soundfile.write(to, samples, SAMPLE_RATE, subtype="PCM_16", format=form)
 
-    if not hasattr(os, "memfd_create"):
+    try:
         write(encoded := io.BytesIO())
         return encoded.getvalue()
-    # libsndfile writes to a buffer by calls of Python, for which code is made: services may be forbidden that.
+    except MemoryError:  # libsndfile calls Python there, by code made for it: services may be forbidden that
+        if not hasattr(os, "memfd_create"):
+            raise
     with os.fdopen(os.memfd_create("audio"), "rb") as file:
         write(os.dup(file.fileno()))
         file.seek(0)

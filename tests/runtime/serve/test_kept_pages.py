@@ -57,8 +57,12 @@ def listed(pages: KeptPages) -> list[dict[str, Any]]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file of events in a folder, but for the second in which it was reviewed."""
-    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*") if path.suffix}
+    """Every file of events in a folder, but for the second in which it was reviewed.
+
+    Not what a keeper writes of its own while the test runs: which days it has seen.
+    """
+    paths = [path for path in folder.rglob("*.*") if path.suffix and not path.name.startswith(".")]
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
     return {
         name: b"\n".join(line for line in data.split(b"\n") if b'"reviewed_at"' not in line)
         for name, data in files.items()
