@@ -164,8 +164,8 @@ def recogniser_page(record: Mapping[str, Any], *, figures: str) -> str:
         "The share of recordings of people, in per cent, whose word's phonemes fit what a recogniser hears better than "
         f"they fit all but {strict} % of {record['looks']} looks at {record['hours']:.1f} h of other people's speech, and "
         f"better than all but as many of {record['looks_at_noise']} looks at noise and music; in brackets: all but "
-        f"{of_all} %. None of these people, noises and rooms had a part when Whisper's encoder was taught. Each recogniser has the "
-        "table of its own confusions.",
+        f"{of_all} %. None of these people, noises and rooms had a part when Whisper's encoder was taught. Each recogniser "
+        "has the table of its own confusions.",
         "",
         f"Looks at noise and music that reach what {strict} % of the looks at speech reach, word by word: "
         + "; ".join(f"{name} {', '.join(map(str, record['noise_above'][name].values()))}" for name in names)
