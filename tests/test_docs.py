@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import wakeword
+from wakeword.cli.options import DEFAULT_KEYWORD
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -117,3 +118,20 @@ def test_the_readme_has_the_accuracy_table() -> None:
     table = re.search(r"(?:^\|.*\n)+", page, flags=re.MULTILINE)
     assert table is not None
     assert table.group() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_word_of_every_first_example_was_tested_with_several_people() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (people,) = re.findall(rf"^\| {DEFAULT_KEYWORD} \| .* of (\d+) people \|", readme, flags=re.MULTILINE)
+    assert int(people) >= 5
+    pages = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in ("index", "install", "listen", "embedding", "scan"))]
+    for path in (*pages, *ROOT.glob("examples/*.py")):
+        named = re.findall(r"Detector(?:Pool)?\(\"(\w+)\"|--keyword (\w+)|--word (\w+)", path.read_text(encoding="utf-8"))
+        assert {first for first in ("".join(one) for one in named[:1])} <= {DEFAULT_KEYWORD}, path.name
+    for name, text in {
+        "Makefile": f"scan --keyword {DEFAULT_KEYWORD} ",
+        "web/demo/app.js": f'DEFAULT = "{DEFAULT_KEYWORD}"',
+        "deploy/home-assistant/config.yaml": f"  keywords:\n    - {DEFAULT_KEYWORD}\n",
+        "deploy/docker/compose.yaml": f'"--keyword", "{DEFAULT_KEYWORD},',
+    }.items():
+        assert text in (ROOT / name).read_text(encoding="utf-8"), name
