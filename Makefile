@@ -1,4 +1,4 @@
-# make demo         set up the runtime alone and find "marvin" and "computer" in a recording
+# make demo         set up the runtime alone and find "jarvis" and "computer" in a recording
 # make test         set up everything and run the tests, on all cores
 # make test-evidence  the tests of the experiments in train/evidence
 # make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
@@ -28,20 +28,20 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 .PHONY: demo test test-fast test-ha test-web test-evidence web-deps browser-deps check docs supply system-deps bench addon clean
 
 demo: $(VENV)/.runtime
-	@echo 'wakeword scan --keyword marvin --keyword computer assets/audio/sentences.flac'
-	@$(BIN)/wakeword scan --keyword marvin --keyword computer assets/audio/sentences.flac
+	@echo 'wakeword scan --keyword jarvis --keyword computer assets/audio/sentences.flac'
+	@$(BIN)/wakeword scan --keyword jarvis --keyword computer assets/audio/sentences.flac
 	@echo
 	@echo 'What was said; each of these should stand above once, and nothing else:'
-	@echo '   1.2 to  3.0 s  "Marvin, what time is it?"'
-	@echo '   8.3 to 11.1 s  "Computer, what is the weather today?"'
-	@echo '  16.1 to 18.2 s  "Good morning, Marvin."'
-	@echo '  23.0 to 25.7 s  "Hey computer, stop the music."'
-	@echo '  30.9 to 33.9 s  "Marvin, set a timer for ten minutes."'
-	@echo '  39.2 to 41.3 s  "Thank you, computer."'
-	@echo 'Six other sentences have words that sound like these: Martin, Arvin, marvelous, commuter, margin, competitors, larvae.'
+	@echo '   1.2 to  3.0 s  "Jarvis, what time is it?"'
+	@echo '   8.4 to 11.1 s  "Computer, what is the weather today?"'
+	@echo '  16.1 to 18.2 s  "Good morning, Jarvis."'
+	@echo '  23.1 to 25.8 s  "Hey computer, stop the music."'
+	@echo '  31.2 to 34.2 s  "Jarvis, set a timer for ten minutes."'
+	@echo '  39.5 to 41.6 s  "Thank you, computer."'
+	@echo 'Six other sentences have words that sound like these: Travis, Harvey, harvest, commuter, service, competitors, larvae.'
 	@echo 'The voices are synthetic, and no model was trained on them. docs/accuracy.md says what the models do with people.'
 	@echo
-	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'
+	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword jarvis'
 
 test: $(VENV)/.development
 	$(PYTEST) tests

@@ -29,6 +29,7 @@ from support import ROOT
 from wakeword import ConfigError, __version__, shipped_models
 from wakeword.audio.detection import WakeOutcome
 from wakeword.cli.app import COMMANDS
+from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.serve.outcomes import OUTCOME_SECONDS
 from wakeword.serve.places import host_and_port
 
@@ -115,7 +116,7 @@ def test_the_unit_starts_the_command_with_its_own_options() -> None:
     alone = options_of(shlex.split(line.replace("$WAKEWORD_OPTIONS", "")))
     assert alone["uri"].startswith("tcp://127.0.0.1:")
     home = options_of(shlex.split(line.replace("$WAKEWORD_OPTIONS", example)))
-    assert (home["uri"], home["keyword"], home["zeroconf"]) == ("tcp://0.0.0.0:10400", ["marvin"], True)
+    assert (home["uri"], home["keyword"], home["zeroconf"]) == ("tcp://0.0.0.0:10400", ["jarvis"], True)
 
 
 # --- containers
@@ -231,7 +232,8 @@ def test_the_add_on_says_what_home_assistant_requires() -> None:
 def test_the_add_on_offers_every_included_word() -> None:
     (kind,) = CONFIG["schema"]["keywords"]
     assert kind == f"list({'|'.join(sorted(shipped_models()))})"
-    assert set(CONFIG["options"]["keywords"]) <= set(shipped_models())
+    # An installation whose user saved no options keeps "marvin", the default of before.
+    assert CONFIG["options"]["keywords"] == [DEFAULT_KEYWORD, "marvin"]
 
 
 @pytest.mark.parametrize("path", sorted((ADDON / "translations").glob("*.yaml")), ids=lambda path: path.stem)

@@ -39,7 +39,7 @@ def _bench(options: BenchOptions) -> None:
     from wakeword_tools.measure.listening_cost import listening_cost
 
     models: list[str | Path] = [*options.models.names, *map(resolved, options.models.files)]
-    spoken = options.recording or assets_folder() / "audio" / "demo.flac"
+    spoken = options.recording or assets_folder() / "audio" / "sentences.flac"
     cost = listening_cost(models, spoken, turns=options.turns)
     if options.as_json:
         print(json.dumps(cost._asdict()))

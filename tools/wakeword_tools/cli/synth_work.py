@@ -79,7 +79,7 @@ def _voices(options: EngineOptions, splits: Sequence[Split]) -> dict[Split, list
             # Only the user knows who speaks: the voices of a command line belong to the requested split.
             found += command_voices(options.engine_command, options.engine_voice or ("default",), split=split)
         if not found:
-            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none")
+            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none; add --engine")
     return voices
 
 
