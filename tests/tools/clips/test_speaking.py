@@ -9,7 +9,7 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
-from wakeword_tools.clips.speaking import SpeakWork, Spoken, SpokenClip
+from wakeword_tools.clips.speaking import SpeakWork, SpokenClip
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
@@ -40,13 +40,6 @@ def test_every_executor_gives_the_same_rows(clips: list[SpokenClip]) -> None:
     assert others == [first] * 2
     assert [number for number, row in enumerate(first) if row.error] == [2]
     assert all(row.content.startswith(b"fLaC") for row in first if not row.error)
-
-
-def test_rows_survive_json() -> None:
-    work = SpeakWork()
-    for row in (Spoken(b"fLaC\xff"), Spoken(b"", "the engine crashed")):
-        assert work.from_json(work.to_json(row)) == row
-        assert work.is_final(row) == (row.error is None)
 
 
 def test_a_cluster_makes_the_files_of_one_process(tmp_path: Path) -> None:

@@ -1,15 +1,11 @@
 """Clips as work for one process or many: a pure function from a recipe to the bytes of a file."""
 
-import base64
-import hashlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from wakeword.audio.pcm import audio_bytes
 from wakeword.base.errors import SynthesisError
-from wakeword.base.version import __version__
 from wakeword.batch.jobs.crew import Crew, Failed
 from wakeword.batch.jobs.work import Report
 from wakeword_tools.clips.clip_plan import Recipe, render
@@ -42,15 +38,6 @@ class SpokenClip:
         """Seconds of audio that are as much work."""
         return _SECONDS
 
-    @property
-    def stamp(self) -> str:
-        """None: the folder that it goes to is named by the recipes of all clips."""
-        return ""
-
-    def digest(self) -> str:
-        """None, as its stamp."""
-        return ""
-
 
 @dataclass(frozen=True)
 class Spoken:
@@ -71,11 +58,6 @@ class SpeakWork:
     def __init__(self, *, apart: bool = False) -> None:
         self._apart = apart
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the version of this package: all else is in the recipes."""
-        return hashlib.sha256(f"speak {__version__} {self._apart}".encode()).hexdigest()
-
     def begin(self, report: Report) -> Callable[[SpokenClip], Spoken]:
         """Engines are loaded with the first clip that needs them."""
         speak: Callable[[SpokenClip], bytes] = _Apart() if self._apart else _speak
@@ -93,18 +75,6 @@ class SpeakWork:
     def lost(self, item: SpokenClip, reason: str) -> Spoken:
         """The row of a clip that could not be spoken."""
         return Spoken(b"", reason)
-
-    def is_final(self, row: Spoken) -> bool:
-        """Whether there is a clip."""
-        return row.error is None
-
-    def to_json(self, row: Spoken) -> dict[str, Any]:
-        """The row as JSON has it."""
-        return {"content": base64.b64encode(row.content).decode("ascii"), "error": row.error}
-
-    def from_json(self, content: Any) -> Spoken:
-        """The row of ``to_json``."""
-        return Spoken(base64.b64decode(content["content"]), content["error"])
 
 
 class _Apart:
