@@ -91,7 +91,7 @@ class _SpeakOptions(JobOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SynthOptions:
-    """The options of the command."""
+    """Synthesise a keyword, or texts that sound like it, in many voices."""
 
     keyword: Annotated[str, typer.Argument(help="The wake word.")]
     out: Annotated[
