@@ -78,8 +78,7 @@ class TargetOptions:
 class EvaluateOptions:
     """Measure recall, false positives, false accepts an hour and delay on recordings.
 
-    Several models of one word are compared on the same recordings: a difference is marked with * when its 95 %
-    interval (paired bootstrap) excludes zero.
+    Several models of one word have a column each, on the same recordings; `wakeword compare` says which is better.
     """
 
     positives: PositivesOption
@@ -110,9 +109,7 @@ class EvaluateOptions:
         typer.Option("--point", metavar="NAME", help="Point whose mistakes --save-errors saves. Default: the model's."),
     ] = None
     verify: VerifyOption = True
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise and of the bootstrap.")
-    ] = 0
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise.")] = 0
     plot: PlotOption = None
     report: ReportOption = None
     as_json: JsonOption = False
