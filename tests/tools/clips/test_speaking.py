@@ -4,6 +4,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from support.spoken import command_voices
 
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
@@ -11,7 +12,6 @@ from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
 from wakeword_tools.clips.speaking import SpeakWork, SpokenClip
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
-from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 

@@ -50,32 +50,6 @@ class TextOptions:
 
 
 @dataclass(frozen=True)
-class EngineOptions:
-    """The engines that speak: without any the embedded one."""
-
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--engine",
-            metavar="E",
-            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable.",
-        ),
-    ] = None
-    engine_command: Annotated[
-        str | None,
-        typer.Option("--engine-command", metavar="CMD", help="Any engine: 'mytts --voice {voice} --out {wav} {text}'."),
-    ] = None
-    engine_voice: Annotated[
-        list[str] | None, typer.Option("--engine-voice", metavar="NAME", help="A voice of the command; repeatable.")
-    ] = None
-
-    @property
-    def is_espeak(self) -> bool:
-        """Whether only the embedded engine speaks."""
-        return not self.engine and not self.engine_command
-
-
-@dataclass(frozen=True)
 class _SpeakOptions(JobOptions):
     jobs: Annotated[
         int | None,
@@ -112,7 +86,14 @@ class SynthOptions:
         ),
     ] = _Voices.TRAIN
     texts: TextOptions
-    engines: EngineOptions
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine",
+            metavar="E",
+            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable. Default: espeak-ng.",
+        ),
+    ] = None
     carrier: Annotated[
         list[str] | None,
         typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
@@ -123,7 +104,5 @@ class SynthOptions:
     def __post_init__(self) -> None:
         if self.texts.texts is not None and not self.near_negatives:
             raise typer.BadParameter("--texts needs --near-negatives; positives are the keyword itself")
-        if self.engines.engine_voice and not self.engines.engine_command:
-            raise typer.BadParameter("--engine-voice needs --engine-command")
         if self.out is None and not self.list_texts:
             raise typer.BadParameter("give --out, the folder to make, or --list")
