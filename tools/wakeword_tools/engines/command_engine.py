@@ -35,10 +35,6 @@ class CommandSynthesizer:
 
     engine = COMMAND
 
-    def voices(self) -> list[Voice]:
-        """Always empty: see ``read_command_voices``."""
-        return []
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``, but the same each time only if the command is deterministic."""
         require_plain_words(text, self.engine)
