@@ -46,12 +46,7 @@ def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
     voices: dict[str, set[str]] = {}
     for clip in clips:
         if clip.synthetic:
-            voices.setdefault(_engine(clip), set()).add(clip.speaker)
+            voices.setdefault(clip.engine, set()).add(clip.speaker)
     for engine, speakers in voices.items():
-        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
+        of_engine = torch.tensor([clip.engine == engine for clip in clips])
         weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
-
-
-def _engine(clip: Clip) -> str:
-    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
-    return clip.speaker.partition(":")[0]
