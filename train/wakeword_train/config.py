@@ -14,6 +14,7 @@ from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.engines.languages import ENGLISH, language_named
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
+from wakeword_train.data.weights import MixConfig
 from wakeword_train.fitting import check_rates
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
@@ -87,29 +88,6 @@ class ScheduleConfig:
         if not 0 <= self.choose_after < 1:
             raise ConfigError(f"expected choose_after in 0..1, below 1, got {self.choose_after}")
         check_rates(self.learning_rate, self.weight_decay, self.averaging)
-
-
-@dataclass(frozen=True)
-class MixConfig:
-    """Shares of a batch. They are scaled to add up to one; the share of a kind that the data lacks goes to the others."""
-
-    positive: float = 0.25
-    negative: float = 0.2
-    """Other words."""
-    near_negative: float = 0.15
-    """Words that sound like the keyword."""
-    background: float = 0.27
-    """Windows of long recordings."""
-    noise: float = 0.05
-    fragment: float = 0.08
-    """The beginning or the end of a positive, as a negative."""
-    recorded: float = 0.5
-    """Within a kind that has both, the share of recorded clips; the others are synthesised."""
-
-    def __post_init__(self) -> None:
-        shares = [self.negative, self.near_negative, self.background, self.noise, self.fragment]
-        if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0 or not 0 <= self.recorded <= 1:
-            raise ConfigError(f"expected shares that are not negative, of positives and of negatives, got {self}")
 
 
 @dataclass(frozen=True)
