@@ -128,13 +128,6 @@ def test_an_existing_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     assert "looking" not in done.output
 
 
-def test_processes_and_a_cluster_exclude_each_other(tmp_path: Path) -> None:
-    done = synth("marvin", "--jobs", "2", "--ray", "auto", "--out", tmp_path / "set")
-    assert isinstance(done.exception, ConfigError)
-    assert "--jobs or --ray" in str(done.exception)
-    assert not any(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("arguments", [("--count", "2"), ("--distinct", "2", "--near-negatives", "--count", "4")])
 def test_a_split_that_gets_nothing_is_reported(arguments: tuple[str, ...], tmp_path: Path) -> None:
     few = synth("marvin", "--voices", "all", *arguments, "--out", tmp_path / "set")

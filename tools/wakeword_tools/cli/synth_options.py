@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wakeword.batch.jobs.processes import MAX_JOBS
-from wakeword.cli.job_options import JobOptions
+from wakeword.cli.job_options import ResumeOption
 from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.kinds import Split
 
@@ -49,20 +49,6 @@ class TextOptions:
     ] = False
 
 
-@dataclass(frozen=True)
-class _SpeakOptions(JobOptions):
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            min=1,
-            max=MAX_JOBS,
-            help="Processes that speak. Default: the cores, one for each 500 clips.",
-        ),
-    ] = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class SynthOptions:
     """Synthesise a keyword, or texts that sound like it, in many voices."""
@@ -99,7 +85,17 @@ class SynthOptions:
         typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
     ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
-    jobs: _SpeakOptions
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            max=MAX_JOBS,
+            help="Processes that speak. Default: the cores, one for each 500 clips.",
+        ),
+    ] = None
+    resume: ResumeOption = False
 
     def __post_init__(self) -> None:
         if self.texts.texts is not None and not self.near_negatives:

@@ -8,7 +8,6 @@ import typer
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import require_absent
 from wakeword.base.text import counted
-from wakeword.batch.jobs.job_run import check_choice
 from wakeword.batch.jobs.work import cores
 from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
@@ -40,7 +39,6 @@ def synthesise_set(options: SynthOptions) -> None:
     ``SynthesisError`` for texts that cannot be spoken, before anything is written.
     """
     keyword, shares = options.keyword, options.voices.shares
-    check_choice(jobs=options.jobs.jobs, ray=options.jobs.ray)
     for text in (keyword, *(options.carrier or ())):
         require_unicode(text)
     if not keyword.strip():
@@ -93,9 +91,8 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
         return synthesize(
             parts,
             out,
-            jobs=options.jobs.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
-            ray=options.jobs.ray,
-            resume=options.jobs.resume,
+            jobs=options.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
+            resume=options.resume,
             skip=True,
             events=steps,
         )
