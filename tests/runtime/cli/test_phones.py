@@ -90,4 +90,4 @@ def test_a_single_one_that_cannot_be_read_is_an_error_of_one_line(
         ended = cli(*command)
         assert ended.status == 1
         assert ended.err.count("\n") == 1
-        assert ended.err.endswith("found neither; pip install '.[phones]'\n")
+        assert ended.err.endswith("found none; pip install '.[phones]'\n")

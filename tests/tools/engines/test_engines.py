@@ -163,7 +163,7 @@ def test_a_set_of_which_no_clip_can_be_spoken_is_not_written(command: str, tmp_p
 def test_the_command_line_names_the_clips_left_out(command: str, tmp_path: Path) -> None:
     texts = tmp_path / "own.txt"
     texts.write_text("marlin\ncrash\n")
-    engine = f"command:{command_file(tmp_path, command)}"
+    engine = f"command:{command_file(tmp_path, command)}@train"
     options = ["--near-negatives", "--texts", str(texts), "--any-side", "--count", "4", "--engine", engine]
     done = CliRunner().invoke(app, ["synth", "marvin", *options, "--out", str(tmp_path / "set")])
     assert done.exit_code == 0, done.output
