@@ -136,10 +136,71 @@ APART = {"microphone", "checkup", "takes", "saving", "batch", "serve", "browser"
 NEIGHBOURS = {("checkup", "microphone"), ("takes", "microphone"), ("serve", "saving"), ("browser", "serve")}
 
 
-def room_of(name: str) -> str | None:
-    """The room of a module of the runtime; ``None`` for the package itself."""
+ROOMS_ABOVE = {
+    "wakeword_tools": (
+        *(
+            "kinds",
+            "transcripts",
+            "contenders",
+            "engines",
+            "texts",
+            "clips",
+            "measure",
+            "export",
+            "page",
+            "voices",
+            "cli",
+        ),
+    ),
+    "wakeword_train": (
+        *(
+            "pack",
+            "methods",
+            "fitting",
+            "model",
+            "data",
+            "config",
+            "training_run",
+            "spoken_texts",
+            "synthesis",
+            "points",
+        ),
+        *("validation", "epochs", "enrol", "second_stage", "training", "student", "report", "display", "enrolment"),
+        *("recipe", "house", "pipeline", "renew", "train_options", "train_command"),
+    ),
+}
+"""The folders and files of the other wheels: each imports only those before it, but for ``CLIMBS``."""
+CLIMBS = {
+    # Settings stand next to what they set, and one file has all of them.
+    ("config", "student"),
+    ("config", "second_stage"),
+    ("epochs", "second_stage"),
+    # What other words taught about synthetic voices.
+    ("second_stage", "report"),
+}
+"""What imports a room after it. It may only become less."""
+
+
+def room_of(name: str, package: str = "wakeword") -> str | None:
+    """The room of a module of a package; ``None`` for the package itself."""
     parts = name.split(".")
-    return parts[1] if parts[0] == "wakeword" and len(parts) > 1 else None
+    return parts[1] if parts[0] == package and len(parts) > 1 else None
+
+
+@pytest.mark.parametrize("package", ROOMS_ABOVE)
+def test_rooms_of_tools_and_training_form_a_line(package: str) -> None:
+    rooms, climbs = ROOMS_ABOVE[package], set()
+    here = {module.name: module for module in modules(package)}
+    for name, module in here.items():
+        room = room_of(name, package)
+        if room is None:
+            continue
+        for one in module.imports():
+            inside = f"{one.module}.{one.name}"
+            other = room_of(inside if inside in here else one.module, package)
+            if other is not None and rooms.index(other) > rooms.index(room):
+                climbs.add((room, other))
+    assert climbs == (CLIMBS if package == "wakeword_train" else set())
 
 
 def test_every_module_of_the_runtime_is_in_a_room() -> None:

@@ -1,7 +1,5 @@
-"""Recordings as phones make them: encoded by PyAV or, where that is missing, by ffmpeg."""
+"""Recordings as phones make them: encoded by PyAV."""
 
-import shutil
-import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,10 +8,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
-HAS_DECODER = find_spec("av") is not None or shutil.which("ffmpeg") is not None
-needs_decoder = pytest.mark.skipif(not HAS_DECODER, reason="neither PyAV, the extra [phones], nor ffmpeg is there")
-needs_av = pytest.mark.skipif(find_spec("av") is None, reason="PyAV, the extra [phones], is not installed")
-needs_ffmpeg = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not there")
+needs_decoder = pytest.mark.skipif(find_spec("av") is None, reason="PyAV, the extra [phones], is not installed")
 
 _CODECS = {".webm": "libopus", ".mkv": "libopus", ".caf": "adpcm_ima_qt"}
 _RATES = {"libopus": 48_000}
@@ -23,16 +18,6 @@ def as_on_a_phone(path: Path, source: Path, *, layout: str = "mono", **options: 
     """A mono recording in the container that the name of ``path`` says, most with AAC. ``options`` are the muxer's."""
     codec = _CODECS.get(path.suffix, "aac")
     rate = _RATES.get(codec, soundfile.info(source).samplerate)
-    if find_spec("av") is None:
-        command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-i", source, "-c:a", codec, "-ar", str(rate)]
-        command += [
-            "-ac",
-            "1" if layout == "mono" else "2",
-            *("-fflags", "+bitexact"),  # no random numbers: the same file each time
-            *(one for key in options for one in (f"-{key}", options[key])),
-        ]
-        subprocess.run([*command, path], check=True)
-        return path
     av = import_module("av")
     with av.open(str(source)) as read, av.open(str(path), "w", options={"fflags": "bitexact", **options}) as written:
         stream = written.add_stream(codec, rate=rate, layout=layout)
@@ -45,6 +30,5 @@ def as_on_a_phone(path: Path, source: Path, *, layout: str = "mono", **options: 
 
 
 def without_decoders(patch: pytest.MonkeyPatch) -> None:
-    """As if neither PyAV nor ffmpeg were there."""
+    """As if PyAV were not there."""
     patch.setitem(sys.modules, "av", None)
-    patch.setenv("PATH", "")

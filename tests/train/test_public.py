@@ -23,9 +23,9 @@ importlib.util.find_spec = lambda name, *rest: None if name in absent else find(
 sys.modules.update(dict.fromkeys(absent))
 import typer
 from wakeword.base.errors import WakewordError
-from wakeword_train.cli import train
+from wakeword.cli.app import COMMANDS
 try:
-    typer.run(train)
+    typer.run(COMMANDS["train"].load())
 except WakewordError as error:
     sys.exit(str(error))
 """

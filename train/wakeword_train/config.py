@@ -14,6 +14,8 @@ from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.engines.languages import ENGLISH, language_named
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
+from wakeword_train.data.weights import MixConfig
+from wakeword_train.fitting import check_rates
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
@@ -69,8 +71,6 @@ class ScheduleConfig:
     masks. Its place, speed, room and noise, which take several times longer than a training step, are then kept; 1 draws
     new ones for every batch."""
     learning_rate: float = 3e-3
-    encoder_rate: float = 1.0
-    """Factor on the learning rate of the weights loaded from ``encoder``; below 1 they keep more of what they learnt."""
     weight_decay: float = 1e-4
     patience: int = 8
     """Epochs after ``choose_after`` without a better validation score before training stops."""
@@ -87,34 +87,7 @@ class ScheduleConfig:
             raise ConfigError("expected steps_per_epoch, patience and reuse >= 1, and batch_size >= 8")
         if not 0 <= self.choose_after < 1:
             raise ConfigError(f"expected choose_after in 0..1, below 1, got {self.choose_after}")
-        if min(self.learning_rate, self.encoder_rate) <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
-            raise ConfigError(
-                "expected learning_rate and encoder_rate > 0, weight_decay >= 0 and averaging in 0..1, "
-                f"got {self.learning_rate}, {self.encoder_rate}, {self.weight_decay} and {self.averaging}"
-            )
-
-
-@dataclass(frozen=True)
-class MixConfig:
-    """Shares of a batch. They are scaled to add up to one; the share of a kind that the data lacks goes to the others."""
-
-    positive: float = 0.25
-    negative: float = 0.2
-    """Other words."""
-    near_negative: float = 0.15
-    """Words that sound like the keyword."""
-    background: float = 0.27
-    """Windows of long recordings."""
-    noise: float = 0.05
-    fragment: float = 0.08
-    """The beginning or the end of a positive, as a negative."""
-    recorded: float = 0.5
-    """Within a kind that has both, the share of recorded clips; the others are synthesised."""
-
-    def __post_init__(self) -> None:
-        shares = [self.negative, self.near_negative, self.background, self.noise, self.fragment]
-        if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0 or not 0 <= self.recorded <= 1:
-            raise ConfigError(f"expected shares that are not negative, of positives and of negatives, got {self}")
+        check_rates(self.learning_rate, self.weight_decay, self.averaging)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
 from wakeword.takes.own_voice import MIN_TAKES
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore, note_faults
+from wakeword_train.data.weights import MixConfig
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise

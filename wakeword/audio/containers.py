@@ -1,21 +1,14 @@
-"""Recordings of phones and browsers, which libsndfile cannot read: decoded by PyAV, or else by the program ffmpeg."""
+"""Recordings of phones and browsers, which libsndfile cannot read: decoded by PyAV, an extra."""
 
-import re
-import shutil
-import struct
-import subprocess
-import tempfile
-from collections.abc import Callable, Generator
-from functools import partial
+from collections.abc import Generator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wakeword.base.errors import AudioFileError
-from wakeword.base.text import shortened
 from wakeword.base.types import Array
 
 # fmt: off
@@ -40,15 +33,6 @@ _TOLERANCE = 0.2
 """Seconds. A frame has up to 0.13, and programs differ in whether they count the first and last one."""
 _BYTES_A_SECOND = 8_000
 """Assumed for a file that does not say how long it is."""
-_PIECE = 16_384
-"""Samples that are taken from ffmpeg at once."""
-_LOG = 2**16
-"""Bytes of what ffmpeg says that are looked at."""
-_AU = struct.Struct(">4s5I")
-"""Mark, place of the samples, their bytes, encoding, sample rate, channels."""
-_DURATION = re.compile(r"^\[info\] +Duration: (\d+):(\d\d):(\d\d\.\d+)", re.MULTILINE)
-_TRACK = re.compile(r"^\[info\] +Stream #0:", re.MULTILINE)
-_FAILED = re.compile(r"\[(?:error|fatal)\] (.+)")
 
 
 class Piece(NamedTuple):
@@ -83,8 +67,8 @@ def container_of(head: bytes) -> str | None:
 
 
 def can_decode() -> bool:
-    """Whether PyAV or ffmpeg is there."""
-    return _decoder() is not None
+    """Whether PyAV is there."""
+    return _av() is not None
 
 
 class DecodedFile:
@@ -94,12 +78,10 @@ class DecodedFile:
     """
 
     def __init__(self, path: Path, container: str) -> None:
-        decoder = _decoder()
-        if decoder is None:
-            raise AudioFileError(
-                f"{path}: could not read it: recordings of phones need PyAV or ffmpeg, found neither; {INSTALL}"
-            )
-        self._pieces = decoder(path, container)
+        av = _av()
+        if av is None:
+            raise AudioFileError(f"{path}: could not read it: recordings of phones need PyAV, found none; {INSTALL}")
+        self._pieces = _pieces(av, path, container)
         self._failure: RuntimeError | None = None
         first = self._next()
         if first is None:
@@ -144,19 +126,17 @@ class DecodedFile:
             return None
 
 
-def _decoder() -> Callable[[Path, str], Pieces] | None:
+def _av() -> Any:
+    """The package, or ``None``."""
     try:
         # Imported here: it is an extra, which takes a quarter of a second to import.
-        return partial(_by_av, import_module("av"))
+        return import_module("av")
     except ImportError:
-        program = shutil.which("ffmpeg")
-        return None if program is None else partial(_by_ffmpeg, program)
+        return None
 
 
-# Both are told the container, so that no file can pass for a playlist, which names other files and addresses.
-
-
-def _by_av(av: Any, path: Path, container: str) -> Pieces:
+def _pieces(av: Any, path: Path, container: str) -> Pieces:
+    # It is told the container, so that no file can pass for a playlist, which names other files and addresses.
     with path.open("rb") as raw:
         # Without its name, which PyAV could not encode if it is not valid Unicode.
         plain = SimpleNamespace(read=raw.read, seek=raw.seek, tell=raw.tell)
@@ -178,44 +158,3 @@ def _by_av(av: Any, path: Path, container: str) -> Pieces:
                 frame.pts = None
                 for one in to_float.resample(frame):
                     yield Piece(one.to_ndarray().reshape(one.samples, -1), one.sample_rate, end, declared)
-
-
-def _by_ffmpeg(program: str, path: Path, container: str) -> Pieces:
-    # As AU, as it is the simplest header with rate and channels. The first "file:" also covers names such as -i.
-    command = [program, "-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info", "-xerror"]
-    command += ["-protocol_whitelist", "file,pipe", "-f", container, "-i", f"file:{path}", "-map", "0:a:0"]
-    command += ["-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
-    with (
-        tempfile.TemporaryFile("a+b") as log,  # to append: reading must not move where ffmpeg writes
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log) as process,
-    ):
-        assert process.stdout is not None
-        try:
-            head = process.stdout.read(_AU.size)
-            if len(head) == _AU.size:
-                _, place, _, _, rate, channels = _AU.unpack(head)
-                process.stdout.read(place - _AU.size)
-                declared = _declared(_text(log)) if container in _DECLARES_LENGTH else None
-                count = 0
-                while data := process.stdout.read(4 * channels * _PIECE):
-                    samples = np.frombuffer(data, ">f4", len(data) // (4 * channels) * channels).astype(np.float32)
-                    count += len(samples) // channels
-                    yield Piece(samples.reshape(-1, channels), rate, count / rate, declared)
-            if process.wait() != 0:
-                reason = _FAILED.search(_text(log))
-                raise RuntimeError("ffmpeg failed" if reason is None else shortened(reason[1]))
-        finally:
-            process.kill()
-
-
-def _text(log: IO[bytes]) -> str:
-    log.seek(0)
-    return log.read(_LOG).decode(errors="replace")
-
-
-def _declared(text: str) -> float | None:
-    """The seconds that ffmpeg reports. A video has the seconds of its longest track, which may be another one."""
-    found = _DURATION.search(text)
-    if found is None or len(_TRACK.findall(text.partition("Stream mapping:")[0])) != 1:
-        return None
-    return 3600 * int(found[1]) + 60 * int(found[2]) + float(found[3])

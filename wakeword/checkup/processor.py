@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -50,6 +51,8 @@ class Cost(NamedTuple):
     """CPU milliseconds of all threads per second of audio."""
     real_time_factor: float
     """Elapsed seconds per second of audio."""
+    longest_ms: float
+    """Elapsed milliseconds of the block that took longest, so the most that a detection waits."""
 
 
 def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
@@ -64,11 +67,13 @@ def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
 
 def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> Cost:
     """The cost of pushing these blocks, ``seconds`` of audio in total."""
-    cpu, clock = time.process_time(), time.perf_counter()
+    cpu, clocks = time.process_time(), [time.perf_counter()]
     for block in blocks:
         push(block)
-    cpu, clock = time.process_time() - cpu, time.perf_counter() - clock
-    return Cost(1_000 * cpu / seconds, clock / seconds)
+        clocks.append(time.perf_counter())
+    cpu, elapsed = time.process_time() - cpu, clocks[-1] - clocks[0]
+    longest = max((after - before for before, after in pairwise(clocks)), default=0.0)
+    return Cost(1_000 * cpu / seconds, elapsed / seconds, 1_000 * longest)
 
 
 def headroom(model: str) -> Headroom:

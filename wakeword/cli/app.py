@@ -22,19 +22,22 @@ from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
 from wakeword.cli.interrupts import ending_at_signals
+from wakeword.cli.option_class import command_of
 
 
 class Command(NamedTuple):
     """Where a command is, and its description in the list of commands."""
 
     place: str
-    """``module:function``."""
+    """``module:function``, or ``module:Options`` of a command with its ``work`` elsewhere."""
     help: str
-    """The first line of the function's docstring."""
+    """The first line of the docstring there."""
     wider: str = ""
     """A place in another package with a command that can do more: used where that package is installed."""
     group: str = ""
     """The heading under which it is listed."""
+    work: str = ""
+    """``module:function`` that takes the options and is imported when the command runs, as help must not wait for it."""
 
     @property
     def extra(self) -> str:
@@ -46,8 +49,9 @@ class Command(NamedTuple):
         place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
         module, function = place.split(":")
         require(self.extra, module.split(".")[0])
-        loaded: Callable[..., None] = getattr(import_module(module), function)
-        return loaded
+        loaded = getattr(import_module(module), function)
+        found: Callable[..., None] = command_of(loaded, self.work) if self.work else loaded
+        return found
 
 
 COMMANDS = {
@@ -73,11 +77,14 @@ COMMANDS = {
         },
         "Your own word": {
             "check": Command(
-                "wakeword_tools.cli.check:check",
+                "wakeword_tools.cli.measure_options:CheckOptions",
                 "Say how good a wake word a text would make, before anything is trained.",
+                work="wakeword_tools.cli.check_work:print_check",
             ),
             "train": Command(
-                "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
+                "wakeword_train.train_options:TrainOptions",
+                "Train a model for a keyword, calibrate it, and write it to one file.",
+                work="wakeword_train.train_command:run_command",
             ),
             "record": Command(
                 "wakeword.cli.record:record",
@@ -99,21 +106,26 @@ COMMANDS = {
                 "List the voices that `wakeword train` can use, or install voices that sound human.",
             ),
             "synth": Command(
-                "wakeword_tools.cli.synth:synth", "Synthesise a keyword, or texts that sound like it, in many voices."
+                "wakeword_tools.cli.synth_options:SynthOptions",
+                "Synthesise a keyword, or texts that sound like it, in many voices.",
+                work="wakeword_tools.cli.synth_work:synthesise_set",
             ),
         },
         "Measure": {
             "calibrate": Command(
-                "wakeword_tools.cli.calibrate:calibrate",
+                "wakeword_tools.cli.measure_options:CalibrateOptions",
                 "Choose thresholds on recordings, and write them into the model as operating points.",
+                work="wakeword_tools.cli.calibrate_work:calibrate_model",
             ),
             "evaluate": Command(
-                "wakeword_tools.cli.evaluate:evaluate",
+                "wakeword_tools.cli.measure_options:EvaluateOptions",
                 "Measure recall, false positives, false accepts an hour and delay on recordings.",
+                work="wakeword_tools.cli.evaluate_work:evaluate_models",
             ),
             "compare": Command(
-                "wakeword_tools.cli.compare:compare",
+                "wakeword_tools.cli.measure_options:CompareOptions",
                 "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
+                work="wakeword_tools.cli.compare_work:compare",
             ),
         },
         "Home, browser, other engines": {

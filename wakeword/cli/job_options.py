@@ -34,6 +34,9 @@ RayOption = Annotated[
         "--ray", metavar="ADDRESS", help="Share the work on a Ray cluster; local: on a new one of this machine."
     ),
 ]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on where a run with the same output was killed, or failed in part.")
+]
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,7 @@ class JobOptions:
 
     jobs: JobsOption = None
     ray: RayOption = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a run with the same output was killed, or failed in part.")
-    ] = False
+    resume: ResumeOption = False
 
 
 def journal_of(out: Path) -> Path:

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
+from importlib import import_module
 from typing import Any, TypeVar
 
 _Options = TypeVar("_Options")
@@ -17,11 +18,26 @@ def command(run: Callable[[_Options], None]) -> Callable[..., None]:
     ``typer.BadParameter``.
     """
     ((_, taken),) = inspect.signature(run).parameters.items()
-    parameters = list(_parameters(taken.annotation))
+    return _function(run, taken.annotation)
+
+
+def command_of(options: type[Any], work: str) -> Callable[..., None]:
+    """``command`` of options with the help as their docstring; ``work``: ``module:function``, imported when it runs."""
+
+    def run(given: object) -> None:
+        module, function = work.split(":")
+        getattr(import_module(module), function)(given)
+
+    run.__doc__ = options.__doc__
+    return _function(run, options)
+
+
+def _function(run: Callable[[Any], None], options: Any) -> Callable[..., None]:
+    parameters = list(_parameters(options))
 
     @wraps(run)
     def called(**values: Any) -> None:
-        run(_made(taken.annotation, values))
+        run(_made(options, values))
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {one.name: one.annotation for one in parameters}

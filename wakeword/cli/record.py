@@ -23,7 +23,7 @@ from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
 from wakeword.takes.folder import TakeFolder
 from wakeword.takes.own_voice import MIN_TAKES, TALK, learn_voice
-from wakeword.takes.playback import play_back
+from wakeword.takes.playback import play
 from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
 
 _FAULTS_IN_A_ROW = 5
@@ -219,7 +219,7 @@ class _Session:
         if not self._plays or take.fault is Fault.SILENT:
             return
         try:
-            play_back(take)
+            play(take.samples)
         except AudioDeviceError as error:
             # Reported once: recording continues without playback.
             self._plays = False

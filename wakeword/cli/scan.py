@@ -76,7 +76,7 @@ class ScanOptions:
 def scan(options: ScanOptions) -> None:
     """Find the wake words in recordings.
 
-    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV or ffmpeg:
+    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV:
     pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
     recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
     exit status is then 1. --model takes files of other engines too after: pip install '.[peers]'.

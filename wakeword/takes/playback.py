@@ -11,17 +11,11 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioDeviceError
 from wakeword.base.types import Array
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
-from wakeword.takes.take import Take
 
 _PIECE_SECONDS = 0.1
 """Length of the pieces in which a recording is passed to PortAudio: the longest time that a signal may have to wait."""
 
 _Result = TypeVar("_Result")
-
-
-def play_back(take: Take) -> None:
-    """``play`` a take."""
-    play(take.samples)
 
 
 def play(recording: Array) -> None:

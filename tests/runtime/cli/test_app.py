@@ -69,6 +69,8 @@ def test_the_list_of_commands_has_the_first_line_of_each_help(name: str) -> None
 @pytest.mark.parametrize("name", each_command())
 def test_a_command_is_its_options_and_one_call(name: str) -> None:
     """The work is done elsewhere, by functions that a test or a program can call."""
+    if COMMANDS[name].work:
+        return  # the one call is the table's
     (function,) = ast.parse(inspect.getsource(COMMANDS[name].load())).body
     assert isinstance(function, ast.FunctionDef)
     assert len(function.body) <= 9

@@ -70,8 +70,8 @@ def test_a_folder_names_and_counts_what_cannot_be_read(
     left_out, summary = ended.err.splitlines()
     assert ended.status == 1
     assert left_out == (
-        f"wakeword: {recordings}: left out 5 recordings: a.m4a, b.webm, c.3gp and 2 more; recordings of phones need PyAV "
-        "or ffmpeg: pip install '.[phones]', and convert to flac what nothing here reads"
+        f"wakeword: {recordings}: left out 5 recordings: a.m4a, b.webm, c.3gp and 2 more; recordings of phones need PyAV: "
+        "pip install '.[phones]', and convert to flac what nothing here reads"
     )
     assert summary.startswith("3 recording(s), 5 unreadable, ")
     assert len(ended.out.splitlines()) == 3
@@ -90,4 +90,4 @@ def test_a_single_one_that_cannot_be_read_is_an_error_of_one_line(
         ended = cli(*command)
         assert ended.status == 1
         assert ended.err.count("\n") == 1
-        assert ended.err.endswith("found neither; pip install '.[phones]'\n")
+        assert ended.err.endswith("found none; pip install '.[phones]'\n")

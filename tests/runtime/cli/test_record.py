@@ -65,7 +65,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeMicrophone]:
 def played(monkeypatch: pytest.MonkeyPatch) -> list[Take]:
     """The takes that are played back."""
     takes: list[Take] = []
-    monkeypatch.setattr("wakeword.cli.record.play_back", takes.append)
+    monkeypatch.setattr("wakeword.cli.record.play", takes.append)
     return takes
 
 
@@ -173,7 +173,7 @@ def test_without_an_output_device_recording_continues(
     def no_device(take: Take) -> None:
         raise AudioDeviceError("no output device")
 
-    monkeypatch.setattr("wakeword.cli.record.play_back", no_device)
+    monkeypatch.setattr("wakeword.cli.record.play", no_device)
     fake.recordings = [NOISE, NOISE, SPOKEN]
     done = cli("record", "low", "--out", tmp_path, "--count", "1", "--countdown", "0", "--yes")
     assert (done.status, len(done.out.splitlines())) == (0, 1)

@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
+from support.spoken import command_voices
 
 from wakeword.base.errors import DataError
 from wakeword_tools.clips.clip_plan import Recipe, plan
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, recorded_row, write_manifest
 from wakeword_tools.clips.synthesize import rebuild
-from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.spoken import command_voices
 from support.told import Told
 
 from scripts import make_demo, make_sentences
@@ -18,7 +19,6 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.clips import speaking, synthesize
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.synthesize import ClipPart, Recipe, Utterance, plan, render
-from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import split_of_source
 from wakeword_tools.kinds import Split

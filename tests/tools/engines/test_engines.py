@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support.spoken import command_file, command_voices
 from support.told import Told
 from typer.testing import CliRunner
 
@@ -19,7 +20,7 @@ from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP
 from wakeword_tools.clips.synthesize import ClipPart, rebuild, synthesize
 from wakeword_tools.engines import programs
-from wakeword_tools.engines.command_engine import CommandSynthesizer, command_voices, read_command_voices
+from wakeword_tools.engines.command_engine import CommandSynthesizer, read_command_voices
 from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
 from wakeword_tools.engines.programs import run_program
 from wakeword_tools.engines.registry import english_voices
@@ -162,7 +163,8 @@ def test_a_set_of_which_no_clip_can_be_spoken_is_not_written(command: str, tmp_p
 def test_the_command_line_names_the_clips_left_out(command: str, tmp_path: Path) -> None:
     texts = tmp_path / "own.txt"
     texts.write_text("marlin\ncrash\n")
-    options = ["--near-negatives", "--texts", str(texts), "--any-side", "--count", "4", "--engine-command", command]
+    engine = f"command:{command_file(tmp_path, command)}@train"
+    options = ["--near-negatives", "--texts", str(texts), "--any-side", "--count", "4", "--engine", engine]
     done = CliRunner().invoke(app, ["synth", "marvin", *options, "--out", str(tmp_path / "set")])
     assert done.exit_code == 0, done.output
     assert done.stderr.count("left out 'crash'") == 2

@@ -38,7 +38,7 @@ def test_the_word_has_the_requested_ratio_to_the_noise(files: list[Path], snr: f
 @pytest.mark.parametrize("snr", [20.0, -10.0])
 def test_the_level_of_speech_is_that_of_all_of_it(files: list[Path], snr: float) -> None:
     mixer = NoiseMixer(files, seed=1, warn=[].append)
-    noise = mixer.mix_speech(CLIP, RECORDING.digest, snr=snr) - CLIP
+    noise = mixer.mix(CLIP, RECORDING, snr=snr, speech=CLIP) - CLIP
     assert 10 * np.log10(np.square(CLIP).mean() / np.square(noise).mean()) == pytest.approx(snr, abs=0.02)
     same = mixer.mix(CLIP, RECORDING, snr=snr) - CLIP
     assert np.corrcoef(noise, same)[0, 1] == pytest.approx(1)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 
 
 @given(
@@ -13,11 +13,11 @@ from wakeword_tools.measure.thresholds import threshold_at_fpr
 )
 def test_the_rate_is_kept_and_no_lower_threshold_would(scores: list[int], fpr: float) -> None:
     negatives = np.array(scores, np.float64)
-    threshold = threshold_at_fpr(negatives, fpr)
+    threshold = threshold_at_mean_fpr([negatives], fpr)
     assert (negatives >= threshold).mean() <= fpr
     below = negatives[negatives < threshold].max()
     assert (negatives >= below).mean() > fpr
 
 
 def test_everything_passes_at_a_rate_of_one() -> None:
-    assert threshold_at_fpr([0.3, 0.9], 1.0) == -np.inf
+    assert threshold_at_mean_fpr([[0.3, 0.9]], 1.0) == -np.inf

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.spoken import command_voices
 
 from wakeword import SynthesisError
 from wakeword.model.installed import assets_folder
-from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig, root_mean_square
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
+from wakeword_train.data.weights import MixConfig
 from wakeword_train.second_stage.looks.looks import LookCutter
 
 BEGINS, ENDS = 6_000, 10_000

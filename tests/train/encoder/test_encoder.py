@@ -13,7 +13,6 @@ from wakeword.base.errors import ConfigError
 from wakeword.model.model import read_model
 from wakeword_train import DataFolders, TrainConfig, train
 from wakeword_train.epochs import build_network
-from wakeword_train.model.from_onnx import network_from
 from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path, file_fingerprint
 
 
@@ -80,23 +79,6 @@ def test_a_run_begins_with_it_and_names_it_in_the_card(encoder: Path, tmp_path: 
     fresh = train(dataclasses.replace(config, schedule=schedule, encoder=""), world, tmp_path / "fresh.onnx")
     assert card.self_test.logit != read_model(fresh.path).card.self_test.logit
     assert read_model(fresh.path).card.training["encoder"] == ""
-
-
-def test_weights_of_the_encoder_have_their_own_learning_rate(encoder: Path, tmp_path: Path) -> None:
-    world = DataFolders(speech_commands=write_world(tmp_path / "world"))
-    config = small_config(method="bce", encoder=str(encoder))
-
-    def moved(encoder_rate: float) -> float:
-        schedule = dataclasses.replace(config.schedule, encoder_rate=encoder_rate, epochs=2)
-        result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
-        before, after = network(1), network_from(result.path).network
-        begin_with_encoder(before, encoder)
-        assert after.stem is not None
-        assert before.stem is not None
-        assert not torch.equal(after.stem.bias, before.stem.bias)
-        return float((after.lstm.weight_hh_l0 - before.lstm.weight_hh_l0).detach().abs().max())
-
-    assert 0 < moved(0.01) < 0.1 * moved(1.0)
 
 
 def test_the_shipped_encoder_fits_the_default_network_and_has_its_provenance() -> None:

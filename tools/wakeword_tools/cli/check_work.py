@@ -7,6 +7,7 @@ from typing import Any
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
+from wakeword_tools.cli.measure_options import CheckOptions
 from wakeword_tools.engines.languages import ENGLISH, name_of_language, require_language
 from wakeword_tools.texts.advice import (
     CLOSE,
@@ -30,14 +31,15 @@ from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 
 
-def print_check(keyword: str, *, language: str | None, most: int, as_json: bool) -> None:
+def print_check(options: CheckOptions) -> None:
     """Print what can be said of a keyword.
 
     Raises ``ConfigError`` if it is too long for a wake word or of an unknown language, ``SynthesisError`` if its language
     cannot pronounce it.
     """
+    keyword, most = options.keyword, options.most
     require_short(keyword)
-    code = require_language(keyword, language)
+    code = require_language(keyword, options.language)
     if code == ENGLISH:
         pronunciations(keyword)  # at once, before what takes long
     else:
@@ -49,7 +51,7 @@ def print_check(keyword: str, *, language: str | None, most: int, as_json: bool)
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     phrases = [one for one in longest if _is_better(one, advice)]
     spellings = respelt(keyword) if english else []
-    if as_json:
+    if options.as_json:
         content = {**_entry(advice, most), "spellings": spellings, "longer": [_entry(one, most) for one in phrases]}
         print(json.dumps(content, indent=1, allow_nan=False))
     else:

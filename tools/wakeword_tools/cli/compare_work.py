@@ -17,6 +17,7 @@ from wakeword.model.installed import model_file
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.measure_tables import interval, threshold
+from wakeword_tools.cli.referee_work import compare_engines
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import Cutoff, ForeignModel
 from wakeword_tools.measure.better import Weighing, promise_of
@@ -24,6 +25,11 @@ from wakeword_tools.measure.paired import PairedDifference, paired_differences
 from wakeword_tools.measure.subject import Subject, one_word, read_subject, subject_data
 
 _Point = OperatingPoint | Cutoff
+
+
+def compare(options: CompareOptions) -> None:
+    """Compare engines if some are given, and else two models."""
+    (compare_engines if options.engine else compare_models)(options)
 
 
 def compare_models(options: CompareOptions) -> None:

@@ -20,7 +20,6 @@ from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
-from wakeword_tools.measure.model_difference import Difference, differences
 from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
@@ -51,16 +50,11 @@ def evaluate_models(options: EvaluateOptions) -> None:
         reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
         _warn_of_little_data(scored.sets[0], fprs, rates)
         warn_of_seen_recordings(models, scored)
-        first, *others = scored.sets
-        compared = {
-            label: differences(first, one, fprs=fprs, rates=rates, seed=options.seed)
-            for label, one in zip(list(models)[1:], others, strict=True)
-        }
-        content = report_json(reports, compared)
+        content = report_json(reports)
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
         else:
-            _print(scored.description, reports, compared)
+            _print(scored.description, reports)
         if options.report is not None:
             write_json(options.report, content)
         if options.save_errors is not None:
@@ -133,12 +127,10 @@ def warn_of_seen_recordings(models: Mapping[str, Subject], scored: Scored) -> No
             )
 
 
-def _print(
-    description: str, reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]
-) -> None:
+def _print(description: str, reports: Mapping[str, ModelReport]) -> None:
     screen = console()
     keyword = next(iter(reports.values())).keyword
-    screen.print(printable(f"'{keyword}': {description}"), report_table(reports, differences), sep="\n")
+    screen.print(printable(f"'{keyword}': {description}"), report_table(reports), sep="\n")
     for label, report in reports.items():
         screen.print(
             *([operating_table(label, report)] if report.operating_points else []),
@@ -196,16 +188,7 @@ def reports_on(
     return reports
 
 
-def report_json(
-    reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]
-) -> dict[str, object]:
-    """A single report unchanged, several in a list with their differences."""
+def report_json(reports: Mapping[str, ModelReport]) -> dict[str, object]:
+    """A single report unchanged, several in a list."""
     contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
-    if len(contents) == 1:
-        return contents[0]
-    found = [
-        {"model": label, "against": next(iter(reports)), **dataclasses.asdict(one), "difference": one.difference}
-        for label, some in differences.items()
-        for one in some
-    ]
-    return {"models": contents, "differences": found}
+    return contents[0] if len(contents) == 1 else {"models": contents}

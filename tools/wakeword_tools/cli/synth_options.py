@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wakeword.batch.jobs.processes import MAX_JOBS
-from wakeword.cli.job_options import JobOptions
+from wakeword.cli.job_options import ResumeOption
 from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.kinds import Split
 
@@ -49,49 +49,9 @@ class TextOptions:
     ] = False
 
 
-@dataclass(frozen=True)
-class EngineOptions:
-    """The engines that speak: without any the embedded one."""
-
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--engine",
-            metavar="E",
-            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable.",
-        ),
-    ] = None
-    engine_command: Annotated[
-        str | None,
-        typer.Option("--engine-command", metavar="CMD", help="Any engine: 'mytts --voice {voice} --out {wav} {text}'."),
-    ] = None
-    engine_voice: Annotated[
-        list[str] | None, typer.Option("--engine-voice", metavar="NAME", help="A voice of the command; repeatable.")
-    ] = None
-
-    @property
-    def is_espeak(self) -> bool:
-        """Whether only the embedded engine speaks."""
-        return not self.engine and not self.engine_command
-
-
-@dataclass(frozen=True)
-class _SpeakOptions(JobOptions):
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            min=1,
-            max=MAX_JOBS,
-            help="Processes that speak. Default: the cores, one for each 500 clips.",
-        ),
-    ] = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class SynthOptions:
-    """The options of the command."""
+    """Synthesise a keyword, or texts that sound like it, in many voices."""
 
     keyword: Annotated[str, typer.Argument(help="The wake word.")]
     out: Annotated[
@@ -112,18 +72,33 @@ class SynthOptions:
         ),
     ] = _Voices.TRAIN
     texts: TextOptions
-    engines: EngineOptions
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine",
+            metavar="E",
+            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable. Default: espeak-ng.",
+        ),
+    ] = None
     carrier: Annotated[
         list[str] | None,
         typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
     ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
-    jobs: _SpeakOptions
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            max=MAX_JOBS,
+            help="Processes that speak. Default: the cores, one for each 500 clips.",
+        ),
+    ] = None
+    resume: ResumeOption = False
 
     def __post_init__(self) -> None:
         if self.texts.texts is not None and not self.near_negatives:
             raise typer.BadParameter("--texts needs --near-negatives; positives are the keyword itself")
-        if self.engines.engine_voice and not self.engines.engine_command:
-            raise typer.BadParameter("--engine-voice needs --engine-command")
         if self.out is None and not self.list_texts:
             raise typer.BadParameter("give --out, the folder to make, or --list")

@@ -8,14 +8,12 @@ import typer
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import require_absent
 from wakeword.base.text import counted
-from wakeword.batch.jobs.job_run import check_choice
 from wakeword.batch.jobs.work import cores
 from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.cli.steps import steps_shown
-from wakeword_tools.cli.synth_options import EngineOptions, SynthOptions, TextOptions
+from wakeword_tools.cli.synth_options import SynthOptions, TextOptions
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
-from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.languages import require_unicode
 from wakeword_tools.engines.registry import english_voices
@@ -41,7 +39,6 @@ def synthesise_set(options: SynthOptions) -> None:
     ``SynthesisError`` for texts that cannot be spoken, before anything is written.
     """
     keyword, shares = options.keyword, options.voices.shares
-    check_choice(jobs=options.jobs.jobs, ray=options.jobs.ray)
     for text in (keyword, *(options.carrier or ())):
         require_unicode(text)
     if not keyword.strip():
@@ -49,8 +46,8 @@ def synthesise_set(options: SynthOptions) -> None:
     out = None if options.list_texts else options.out
     if out is not None:
         require_absent(out)
-    voices = _voices(options.engines, list(shares))
-    if options.engines.is_espeak:
+    voices = _voices(options.engine or [ESPEAK], list(shares))
+    if not options.engine:
         # The embedded engine makes some sound for any text; other engines may speak another language.
         pronunciations(keyword)
     distances: Distances = {split: {keyword: 0.0} for split in voices}
@@ -65,21 +62,12 @@ def synthesise_set(options: SynthOptions) -> None:
         print(_speak(options, out, distances, voices))
 
 
-def _voices(options: EngineOptions, splits: Sequence[Split]) -> dict[Split, list[Voice]]:
+def _voices(engines: Sequence[str], splits: Sequence[Split]) -> dict[Split, list[Voice]]:
     """The voices of each split. Raises ``SynthesisError`` if one has none."""
-    if options.engine_command and len(splits) > 1:
-        raise SynthesisError(
-            "expected one split: --voices all needs to know who speaks in which split, which a command line does not "
-            "define; name one split, or describe the command in a file: --engine command:FILE.toml"
-        )
-    named = [ESPEAK] if options.is_espeak else options.engine or ()
-    voices = {split: english_voices(split, engines=named) for split in splits}
+    voices = {split: english_voices(split, engines=engines) for split in splits}
     for split, found in voices.items():
-        if options.engine_command:
-            # Only the user knows who speaks: the voices of a command line belong to the requested split.
-            found += command_voices(options.engine_command, options.engine_voice or ("default",), split=split)
         if not found:
-            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none; add --engine")
+            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(engines)} has none; add --engine")
     return voices
 
 
@@ -103,9 +91,8 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
         return synthesize(
             parts,
             out,
-            jobs=options.jobs.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
-            ray=options.jobs.ray,
-            resume=options.jobs.resume,
+            jobs=options.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
+            resume=options.resume,
             skip=True,
             events=steps,
         )

@@ -1,16 +1,10 @@
 """Clips as work for one process or many: a pure function from a recipe to the bytes of a file."""
 
-import base64
-import hashlib
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from wakeword.audio.pcm import audio_bytes
 from wakeword.base.errors import SynthesisError
-from wakeword.base.version import __version__
-from wakeword.batch.jobs.crew import Crew, Failed
 from wakeword.batch.jobs.work import Report
 from wakeword_tools.clips.clip_plan import Recipe, render
 
@@ -42,15 +36,6 @@ class SpokenClip:
         """Seconds of audio that are as much work."""
         return _SECONDS
 
-    @property
-    def stamp(self) -> str:
-        """None: the folder that it goes to is named by the recipes of all clips."""
-        return ""
-
-    def digest(self) -> str:
-        """None, as its stamp."""
-        return ""
-
 
 @dataclass(frozen=True)
 class Spoken:
@@ -63,26 +48,14 @@ class Spoken:
 
 
 class SpeakWork:
-    """Speaks clips: ``wakeword.batch.jobs.work.Work``. Rows are ``Spoken``.
-
-    ``apart``: whether engines run in a further process, so that one that hangs loses only its clip.
-    """
-
-    def __init__(self, *, apart: bool = False) -> None:
-        self._apart = apart
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the version of this package: all else is in the recipes."""
-        return hashlib.sha256(f"speak {__version__} {self._apart}".encode()).hexdigest()
+    """Speaks clips: ``wakeword.batch.jobs.work.Work``. Rows are ``Spoken``."""
 
     def begin(self, report: Report) -> Callable[[SpokenClip], Spoken]:
         """Engines are loaded with the first clip that needs them."""
-        speak: Callable[[SpokenClip], bytes] = _Apart() if self._apart else _speak
 
         def spoken(clip: SpokenClip) -> Spoken:
             try:
-                found = Spoken(speak(clip))
+                found = Spoken(_speak(clip))
             except SynthesisError as error:
                 found = self.lost(clip, str(error))
             report(clip.size, clip.seconds)
@@ -93,37 +66,6 @@ class SpeakWork:
     def lost(self, item: SpokenClip, reason: str) -> Spoken:
         """The row of a clip that could not be spoken."""
         return Spoken(b"", reason)
-
-    def is_final(self, row: Spoken) -> bool:
-        """Whether there is a clip."""
-        return row.error is None
-
-    def to_json(self, row: Spoken) -> dict[str, Any]:
-        """The row as JSON has it."""
-        return {"content": base64.b64encode(row.content).decode("ascii"), "error": row.error}
-
-    def from_json(self, content: Any) -> Spoken:
-        """The row of ``to_json``."""
-        return Spoken(base64.b64decode(content["content"]), content["error"])
-
-
-class _Apart:
-    """Speaks in a process of its own, which stays for the next clip unless it crashes or hangs."""
-
-    def __init__(self) -> None:
-        self._crew: Crew[SpokenClip, bytes] = Crew(_speaker, 1, seconds=SECONDS_FOR_A_CLIP)
-
-    def __call__(self, clip: SpokenClip) -> bytes:
-        """The bytes of a FLAC file. Raises ``SynthesisError``."""
-        rows = self._crew.rows(deque([[(0, clip)]]), deque(), lambda size, seconds: None)
-        _, _, found = next(rows)
-        if isinstance(found, Failed):
-            raise SynthesisError(found.reason)
-        return found
-
-
-def _speaker(report: Report) -> Callable[[SpokenClip], bytes]:
-    return _speak
 
 
 def _speak(clip: SpokenClip) -> bytes:

@@ -11,7 +11,6 @@ from wakeword.base.errors import DataError, SynthesisError
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder
 from wakeword.base.files import write_whole
-from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
@@ -71,7 +70,6 @@ def synthesize(
     out_dir: Path | str,
     *,
     jobs: int = 1,
-    ray: str | None = None,
     resume: bool = False,
     skip: bool = False,
     events: Events = SILENT,
@@ -83,9 +81,6 @@ def synthesize(
     without it, the first such recipe raises ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a
     full disk, and arguments that ``plan`` refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was
     killed stay in a hidden folder next to it; with ``resume`` a run with the same arguments goes on with them.
-
-    ``ray``: the address of a Ray cluster that speaks in place of ``jobs`` processes. Its machines need the same engines,
-    and voices under the same names. Raises ``ConfigError`` and ``WorkerError`` as ``jobs.cluster.Cluster`` does.
     """
     phonemes = {text: _phonemes(text, part.voices[0].language) for part in parts for text in part.texts if part.voices}
     drawn = [(recipe, part) for part in parts for recipe in part.recipes()]
@@ -97,9 +92,7 @@ def synthesize(
         )
         for index, (recipe, part) in enumerate(drawn)
     ]
-    executor = Cluster(ray) if ray is not None else _executor(jobs, is_apart=skip)
-    work = SpeakWork(apart=ray is not None)
-    return _make_set(items, Path(out_dir), work, executor, resume=resume, skip=skip, events=events)
+    return _make_set(items, Path(out_dir), _executor(jobs, is_apart=skip), resume=resume, skip=skip, events=events)
 
 
 def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1) -> Path:
@@ -112,13 +105,12 @@ def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1) -> Path
     if not rows or any(Path(row.file).name != row.file for row in rows):
         raise DataError(f"{manifest}: expected rows with file names, found none or paths elsewhere")
     items = [(recipe_of(row), row.content) for row in rows]
-    return _make_set(items, Path(out_dir), SpeakWork(), _executor(jobs, is_apart=False))
+    return _make_set(items, Path(out_dir), _executor(jobs, is_apart=False))
 
 
 def _make_set(
     items: Sequence[tuple[Recipe, Mapping[str, object]]],
     target: Path,
-    work: SpeakWork,
     executor: Executor,
     *,
     resume: bool = False,
@@ -132,7 +124,7 @@ def _make_set(
     try:
         with resumable_folder(target, digest, resume=resume) as folder:
             made = []
-            for done, (row, recipe, failure) in enumerate(_spoken(items, folder, work, executor), 1):
+            for done, (row, recipe, failure) in enumerate(_spoken(items, folder, executor), 1):
                 if failure is None:
                     made.append(row)
                 elif not skip:
@@ -160,7 +152,7 @@ def _executor(jobs: int, *, is_apart: bool) -> Executor:
 
 
 def _spoken(
-    items: Sequence[tuple[Recipe, Mapping[str, object]]], folder: Path, work: SpeakWork, executor: Executor
+    items: Sequence[tuple[Recipe, Mapping[str, object]]], folder: Path, executor: Executor
 ) -> Iterator[tuple[Mapping[str, object], Recipe, SynthesisError | None]]:
     """Each row with its recipe and why it could not be spoken, in order; a clip that is there already is kept."""
     paths = [folder / str(row["file"]) for _, row in items]
@@ -168,7 +160,7 @@ def _spoken(
     missing = [
         SpokenClip(recipe, path.name) for (recipe, _), path in zip(items, paths, strict=True) if path not in kept
     ]
-    with closing(Run(work, missing).rows(executor, lambda size, seconds: None)) as results:
+    with closing(Run(SpeakWork(), missing).rows(executor, lambda size, seconds: None)) as results:
         for (recipe, row), path in zip(items, paths, strict=True):
             failure = None
             if path not in kept:

@@ -1,4 +1,4 @@
-"""Any other engine: a command that writes a WAV file, given in one line or in a TOML file.
+"""Any other engine: a command that writes a WAV file, described in a TOML file.
 
     command = "mytts --voice {voice} --rate {rate} --out {wav} {text}"
     licence = "what applies to the audio"
@@ -17,7 +17,6 @@ refused there, as programs take it for an option.
 import shlex
 import shutil
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +34,6 @@ class CommandSynthesizer:
     """The command in a voice's ``locator``. Takes no phonemes."""
 
     engine = COMMAND
-
-    def voices(self) -> list[Voice]:
-        """Always empty: see ``command_voices``."""
-        return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``, but the same each time only if the command is deterministic."""
@@ -94,12 +89,6 @@ def _filled(word: str, values: dict[str, str]) -> str:
         if found:
             return _filled(before, values) + value + _filled(after, values)
     return word
-
-
-def command_voices(command: str, names: Sequence[str] = ("default",), *, split: Split | None = None) -> list[Voice]:
-    """Voices of a command line. ``SynthesisError`` if it has no ``{wav}`` or its program does not exist."""
-    program = _program(command)
-    return [_voice(program, command, {"name": name}, "unknown", split) for name in names]
 
 
 def read_command_voices(path: Path | str, split: Split | None = None) -> list[Voice]:

@@ -49,10 +49,6 @@ class KokoroSynthesizer:
 
     engine = KOKORO
 
-    def voices(self) -> list[Voice]:
-        """Always empty: see ``kokoro_voices``."""
-        return []
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
 

@@ -36,10 +36,6 @@ class PiperSynthesizer:
                 "Piper voices need the package piper-tts; install it: pip install piper-tts"
             ) from error
 
-    def voices(self) -> list[Voice]:
-        """Always empty: see ``piper_voices``."""
-        return []
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
 

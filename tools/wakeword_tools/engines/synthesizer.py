@@ -46,15 +46,11 @@ class Synthesizer(Protocol):
         """The engine's name, as in ``Voice.engine``."""
         ...
 
-    def voices(self) -> list[Voice]:
-        """The voices that come with the engine and are installed, in a stable order."""
-        ...
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """The text spoken: ``(samples,)`` float32 mono at 16 kHz, always the same for the same arguments.
 
-        Raises ``SynthesisError`` if the text has nothing to pronounce, the voice is not one of ``voices`` or the
-        engine fails.
+        Raises ``SynthesisError`` if the text has nothing to pronounce, the voice is not the engine's or it
+        fails.
         """
         ...
 

@@ -64,23 +64,18 @@ class NoiseMixer:
             made.update(len(noise).to_bytes(8, "little") + noise.tobytes())
         return made.hexdigest()
 
-    def mix(self, samples: Array, recording: ReadRecording, *, snr: float) -> Array:
+    def mix(self, samples: Array, recording: ReadRecording, *, snr: float, speech: Array | None = None) -> Array:
         """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.
 
-        The level of speech is measured on the word, located by its energy, without the pauses around it; the level of noise
-        on the whole clip. A silent clip stays silent.
+        The level of speech is measured on ``speech``, ``(n,)``, by default on the word, located by its energy, without the
+        pauses around it; the level of noise on the whole clip. A silent clip stays silent.
         """
-        word, _ = locate_word(samples)
-        return self._mixed(samples, samples[word.start : word.end], recording.digest, snr)
-
-    def mix_speech(self, samples: Array, digest: str, *, snr: float) -> Array:
-        """As ``mix``, for speech ``(samples,)``: its level is measured on all of it. ``digest``: its SHA-256, in hex."""
-        return self._mixed(samples, samples, digest, snr)
-
-    def _mixed(self, samples: Array, speech: Array, digest: str, snr: float) -> Array:
+        if speech is None:
+            word, _ = locate_word(samples)
+            speech = samples[word.start : word.end]
         power = float(np.square(speech, dtype=np.float64).mean()) if len(speech) else 0.0
         samples = np.pad(samples, (0, max(0, self._least - len(samples))))
-        noise = self._piece(len(samples), digest)
+        noise = self._piece(len(samples), recording.digest)
         level = float(np.square(noise, dtype=np.float64).mean())
         mixed: Array = samples + noise * np.float32(np.sqrt(power / level * 10 ** (-snr / 10)))
         return mixed

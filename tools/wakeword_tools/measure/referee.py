@@ -1,34 +1,51 @@
 """The referee: engines on the same recordings, each at the threshold that keeps the same rate of false accepts."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import find_peaks
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import CalibrationError
 from wakeword.base.types import Scores
 from wakeword.format.operating_point import Rate
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.stream.trigger import DEFAULT_REFRACTORY
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.latency import Latency, TimedWord, latency
-from wakeword_tools.measure.model_difference import RESAMPLES, Difference, recall_at_rate, resampled
 from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.rates import choose_fa_per_hour, measure
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
-from wakeword_tools.measure.thresholds import just_above
+from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing
 from wakeword_tools.transcripts import speaker_of, transcripts_beside
 
+RESAMPLES = 2000
+_BLOCK = 750
+"""Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
 _MOST_AN_HOUR = 5.0
 """False accepts an hour up to which curves are drawn."""
 Curve = list[tuple[float, float]]
 """False accepts an hour and recall, at ever lower thresholds."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of two models on the same recordings."""
+
+    metric: str
+    first: float
+    second: float
+    low: float
+    """Lower end of the 95 % interval of second - first, ``high`` the upper."""
+    high: float
 
 
 @dataclass(frozen=True)
@@ -151,3 +168,95 @@ def _in_streams(subject: Subject, words: Sequence[TimedWord]) -> Scores:
     # The first window that ends after the start.
     starts = [max(0, int((word.start * SAMPLE_RATE - first) // HOP_SAMPLES) + 1) for word in words]
     return np.array([word.scores[start:].max() for start, word in zip(starts, words, strict=True)])
+
+
+@dataclass(frozen=True)
+class Resample:
+    """A resample of one model's scores."""
+
+    positives: Scores
+    peaks: Scores
+    hours: float
+
+
+Metric = Callable[[Resample], float]
+
+
+def recall_at_rate(rate: float) -> Metric:
+    """The recall at the lowest threshold that keeps ``rate`` an hour."""
+
+    def recall(drawn: Resample) -> float:
+        threshold = threshold_allowing(drawn.peaks, allowed_at_rate(drawn.hours, rate))
+        return float(np.mean(drawn.positives >= threshold))
+
+    return recall
+
+
+def resampled(
+    sets: Sequence[ScoreSet],
+    metrics: Sequence[Metric],
+    *,
+    speakers: Sequence[str] = (),
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> NDArray[np.float64]:
+    """The metrics of each resample for each model, ``(resamples, metrics, models)``; the draws are the same for all models.
+
+    Each resample draws positives, and minutes of background, with replacement. ``speakers``: who says each positive; then
+    speakers are drawn with all that they say, and otherwise clips. Source: Efron and Tibshirani, "An Introduction to the
+    Bootstrap" (1993).
+    """
+    random = np.random.default_rng(seed)
+    peaks = _peaks([one.streams for one in sets])
+    values = np.zeros((resamples, len(metrics), len(sets)))
+    for resample in values:
+        draw = _Draw(sets[0], len(peaks[0]), speakers, random)
+        for column, (scores, of_blocks) in enumerate(zip(sets, peaks, strict=True)):
+            drawn = draw.of(scores, of_blocks)
+            resample[:, column] = [metric(drawn) for metric in metrics]
+    return values
+
+
+class _Draw:
+    """Which clips and minutes a resample consists of."""
+
+    def __init__(self, scores: ScoreSet, blocks: int, speakers: Sequence[str], random: np.random.Generator) -> None:
+        def drawn(count: int) -> NDArray[np.int64]:
+            return random.integers(0, max(count, 1), count)
+
+        if speakers:
+            said = list(by_name(speakers).values())
+            self._positives = np.concatenate([said[one] for one in drawn(len(said))])
+        else:
+            self._positives = drawn(len(scores.positives))
+        self._blocks = drawn(blocks)
+
+    def of(self, scores: ScoreSet, peaks: Sequence[Scores]) -> Resample:
+        drawn = np.concatenate([np.zeros(0), *(peaks[block] for block in self._blocks)])
+        return Resample(scores.positives[self._positives], drawn, scores.hours)
+
+
+def by_name(names: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """The places of each name."""
+    return {name: np.flatnonzero(np.array(names) == name) for name in dict.fromkeys(names)}
+
+
+def _peaks(streams: Sequence[Sequence[Scores]]) -> list[list[Scores]]:
+    """For each model the peaks of each minute of the same recordings, each block ``(peaks,)``.
+
+    Peaks are at least the refractory time apart: the events that a threshold below them would give. A model with a
+    longer window has fewer windows in a recording, so its last minute may be empty.
+    """
+    blocks: list[list[Scores]] = [[] for _ in streams]
+    for of_recording in zip(*streams, strict=True):
+        count = -(-max(map(len, of_recording)) // _BLOCK)
+        for stream, of_model in zip(of_recording, blocks, strict=True):
+            of_model.extend(_peaks_by_minute(stream, count))
+    return blocks
+
+
+def _peaks_by_minute(stream: Scores, minutes: int) -> list[Scores]:
+    # Padded, so that a peak at the first or the last window counts too.
+    padded = np.concatenate([[-np.inf], stream, [-np.inf]])
+    found = find_peaks(padded, distance=-(-DEFAULT_REFRACTORY // DEFAULT_HOP))[0] - 1
+    return [stream[found[found // _BLOCK == minute]] for minute in range(minutes)]

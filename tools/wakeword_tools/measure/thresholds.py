@@ -29,11 +29,6 @@ def threshold_allowing(scores: ArrayLike, allowed: int) -> float:
     return just_above(float(np.partition(values, place)[place]))
 
 
-def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:
-    """The lowest threshold that at most a share ``fpr`` of the scores ``negatives``, ``(n,)``, reaches, as above."""
-    return threshold_at_mean_fpr([negatives], fpr)
-
-
 def mean_fpr(groups: Sequence[ArrayLike], threshold: float) -> float:
     """The mean over groups of negatives, each ``(n,)``, of the share that reaches the threshold.
 

@@ -11,7 +11,6 @@ from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
-from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import (
     AugmentationConfig,
     augment_log_mel,
@@ -28,7 +27,7 @@ from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
-from wakeword_train.data.weights import clip_weights
+from wakeword_train.data.weights import MixConfig, clip_weights
 
 _POOL = 5
 """Batches made together when their windows are used more than once."""

@@ -58,6 +58,11 @@ class Clip:
         """Whether it is a part of the starter pack, which holds features in place of audio."""
         return self.path.suffix == SUFFIX
 
+    @property
+    def engine(self) -> str:
+        """What spoke a synthetic clip, as voices are named ``engine:voice``; empty of a recorded one."""
+        return self.speaker.partition(":")[0] if self.synthetic else ""
+
     def cut(self, samples: Array) -> Array:
         """The part of the recording's samples at 16 kHz, ``(n,)``, that this is."""
         if self.part is None:

@@ -71,13 +71,8 @@ class HouseholdSounds:
 def household_of(store: ClipStore | None, *, seed: int) -> HouseholdSounds:
     """The household sounds of a training, with voices from the train split of ``store``."""
     rows = [row for row, clip in enumerate(store.clips) if clip.split is Split.TRAIN] if store is not None else []
-    speech = []
-    for row in rows[:: max(1, len(rows) // _CLIPS)]:
-        assert store is not None
-        start, length = int(store.starts[row]), int(store.lengths[row])
-        samples = store.samples[start : start + length].numpy().astype(np.float32) / 32_768
-        if np.any(samples):
-            speech.append(samples)
+    waves = [store.wave(row) for row in rows[:: max(1, len(rows) // _CLIPS)]] if store is not None else []
+    speech = [wave for wave in waves if np.any(wave)]
     return HouseholdSounds.made(STRETCHES, SECONDS, speech=speech, seed=seed)
 
 

@@ -77,6 +77,11 @@ class ClipStore:
         """The samples of a clip, ``(samples,)`` float32 of full scale 1."""
         return self._recording(row).samples.astype(np.float32) / np.float32(32_767)
 
+    def wave(self, row: int) -> NDArray[np.float32]:
+        """The samples of a clip as networks hear them: ``(samples,)`` float32 of full scale 32,768 / 32,767."""
+        start, length = int(self.starts[row]), int(self.lengths[row])
+        return self.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
+
     @property
     def hours(self) -> float:
         """Hours of audio held."""

@@ -1,14 +1,39 @@
-"""How often each clip of a kind is drawn into a batch."""
+"""How often each kind, and each clip of a kind, is drawn into a batch."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
+
+
+@dataclass(frozen=True)
+class MixConfig:
+    """Shares of a batch. They are scaled to add up to one; the share of a kind that the data lacks goes to the others."""
+
+    positive: float = 0.25
+    negative: float = 0.2
+    """Other words."""
+    near_negative: float = 0.15
+    """Words that sound like the keyword."""
+    background: float = 0.27
+    """Windows of long recordings."""
+    noise: float = 0.05
+    fragment: float = 0.08
+    """The beginning or the end of a positive, as a negative."""
+    recorded: float = 0.5
+    """Within a kind that has both, the share of recorded clips; the others are synthesised."""
+
+    def __post_init__(self) -> None:
+        shares = [self.negative, self.near_negative, self.background, self.noise, self.fragment]
+        if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0 or not 0 <= self.recorded <= 1:
+            raise ConfigError(f"expected shares that are not negative, of positives and of negatives, got {self}")
 
 
 def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
@@ -46,12 +71,7 @@ def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
     voices: dict[str, set[str]] = {}
     for clip in clips:
         if clip.synthetic:
-            voices.setdefault(_engine(clip), set()).add(clip.speaker)
+            voices.setdefault(clip.engine, set()).add(clip.speaker)
     for engine, speakers in voices.items():
-        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
+        of_engine = torch.tensor([clip.engine == engine for clip in clips])
         weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
-
-
-def _engine(clip: Clip) -> str:
-    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
-    return clip.speaker.partition(":")[0]

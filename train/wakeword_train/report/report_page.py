@@ -136,8 +136,8 @@ def _examples(clips: Sequence[Clip]) -> str:
     chosen: dict[str, Clip] = {}
     # Engines in turn, so that one with many voices does not hide the others.
     for place in range(_EXAMPLES):
-        for engine in dict.fromkeys(_engine(clip) for clip in made):
-            own = list({clip.speaker: clip for clip in made if _engine(clip) == engine}.values())
+        for engine in dict.fromkeys(clip.engine for clip in made):
+            own = list({clip.speaker: clip for clip in made if clip.engine == engine}.values())
             if place < len(own):
                 chosen[own[place].speaker] = own[place]
     items = bullets(f"{text(speaker)} {sound(clip.path)}" for speaker, clip in list(chosen.items())[:_EXAMPLES])
@@ -146,7 +146,7 @@ def _examples(clips: Sequence[Clip]) -> str:
 
 def _voices(clips: Iterable[Clip]) -> str:
     counts = Counter(
-        (_engine(clip) if clip.synthetic else "recordings", clip.kind.plural.replace("_", " "))
+        (clip.engine or "recordings", clip.kind.plural.replace("_", " "))
         for clip in clips
         if clip.split is not Split.TEST and not clip.is_packed
     )
@@ -155,10 +155,6 @@ def _voices(clips: Iterable[Clip]) -> str:
         for (engine, kind), n in sorted(counts.items())
     )
     return f"<table><tr><th>from</th><th>what</th><th>clips</th></tr>{rows}</table>" if rows else ""
-
-
-def _engine(clip: Clip) -> str:
-    return clip.speaker.partition(":")[0]
 
 
 _MOST = 12

@@ -84,9 +84,7 @@ class LongSpeech:
     def samples(self, row: int) -> Array:
         """A row of ``rows_with_audio``, ``(samples,)`` float32."""
         assert self._store is not None
-        start, length = int(self._store.starts[row]), int(self._store.lengths[row])
-        samples: Array = (self._store.samples[start : start + length].float() / 32_768).numpy()
-        return samples
+        return self._store.wave(row)
 
 
 class _PackedSound:

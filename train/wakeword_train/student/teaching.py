@@ -191,9 +191,7 @@ def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taugh
     rows = np.unique(scenes.rows)
     said = np.zeros(len(store))
     for row in rows.tolist() if taught else ():
-        first, length = int(store.starts[row]), int(store.lengths[row])
-        samples = store.samples[first : first + length].numpy().astype(np.float32) / np.float32(32_768)
-        said[row] = clip_score(model, samples)
+        said[row] = clip_score(model, store.wave(row))
     return torch.from_numpy((1 - taught) * label + taught * said[scenes.rows]).float()
 
 

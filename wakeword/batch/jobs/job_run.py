@@ -124,17 +124,12 @@ def executor_for(seconds: float, *, jobs: int | None = None, ray: str | None = N
 
     Raises ``ConfigError`` if both are given, for a number of jobs out of range, and if Ray is not installed.
     """
-    check_choice(jobs=jobs, ray=ray)
+    if jobs is not None and ray is not None:
+        raise ConfigError("expected --jobs or --ray, got both; a cluster uses all of its cores")
     if ray is not None:
         return Cluster(ray)
     processes = Processes(default_jobs(seconds) if jobs is None else jobs)
     return processes if processes.workers > 1 else ThisProcess()
-
-
-def check_choice(*, jobs: int | None, ray: str | None) -> None:
-    """``ConfigError`` if both are given."""
-    if jobs is not None and ray is not None:
-        raise ConfigError("expected --jobs or --ray, got both; a cluster uses all of its cores")
 
 
 def in_this_process(seconds: float) -> Executor:

@@ -14,6 +14,7 @@ from wakeword_experiments.two_stages.noisy_speech import RATIOS, evidence_of, me
 from wakeword_experiments.two_stages.two_stages_page import noisy_speech_lines
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import events_at
 from wakeword_train import DataFolders, train_model
 from wakeword_train.data.clips import without_fold
@@ -37,7 +38,7 @@ class Unchanged(NoiseMixer):
         super().__init__([hiss], warn=[].append)
         self.asked: list[float] = []
 
-    def mix_speech(self, samples: Array, digest: str, *, snr: float) -> Array:
+    def mix(self, samples: Array, recording: ReadRecording, *, snr: float, speech: Array | None = None) -> Array:
         self.asked.append(snr)
         return samples
 

@@ -16,7 +16,7 @@ from wakeword_experiments.one_class.baselines import auc
 from wakeword_experiments.one_class.digits import Images, half_blank
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit, settings_of, six_settings
 from wakeword_experiments.one_class.networks import convolutional_encoder
-from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.fitting import FitConfig
 
 METHODS = {"bce": "BCE", "deepsad": "DeepSAD", "drocc-oe": "DROCC-OE", "drocc-lf": "DROCC-LF"}
@@ -59,7 +59,7 @@ def deal(zeros: Images, ones: Images, seed: int) -> tuple[SplitImages, SplitImag
 
 def figures(scorer: Scorer, validation: SplitImages, test: SplitImages) -> dict[str, float]:
     """Recall, realised false positive rates and AUC in per cent; the threshold is set on validation's half zeros."""
-    threshold = threshold_at_fpr(scorer(validation.half_zeros), FPR)
+    threshold = threshold_at_mean_fpr([scorer(validation.half_zeros)], FPR)
 
     def reached(points: Points) -> float:
         return 100 * float((scorer(points) >= threshold).mean())

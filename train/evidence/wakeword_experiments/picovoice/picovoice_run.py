@@ -19,8 +19,7 @@ from wakeword_experiments.figures_report import versions
 from wakeword_experiments.picovoice.mixture import AFTER, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.measure.model_difference import Metric, Resample, resampled
-from wakeword_tools.measure.referee import curve_of
+from wakeword_tools.measure.referee import Metric, Resample, curve_of, resampled
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, read_engine
 from wakeword_tools.measure.thresholds import just_above, threshold_allowing

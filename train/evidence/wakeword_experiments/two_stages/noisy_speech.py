@@ -11,6 +11,7 @@ from wakeword.base.types import Array
 from wakeword.model.candidate_looks import window_logits
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.second_stage.evidence import Evidence, candidate_runs, readers_of
@@ -32,7 +33,8 @@ def measure_noisy_speech(
 
 
 def _mixed(mixer: NoiseMixer, samples: Array, *, snr: float) -> Array:
-    return mixer.mix_speech(samples, hashlib.sha256(samples.tobytes()).hexdigest(), snr=snr)
+    recording = ReadRecording("", 0.0, hashlib.sha256(samples.tobytes()).hexdigest())
+    return mixer.mix(samples, recording, snr=snr, speech=samples)
 
 
 def _counted(

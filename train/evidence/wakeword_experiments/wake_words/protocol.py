@@ -12,7 +12,7 @@ from torch import nn
 from wakeword_experiments.wake_words.wake_words_data import SYNTHETIC, Scores, Task
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FPRS
-from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import Loss
 from wakeword_train.methods.registry import method_named
@@ -42,7 +42,9 @@ def selection_score(scores: Mapping[str, Scores]) -> float:
     """Mean recall of recorded positives over false positive rates from 1 to 10 % of mixed negatives."""
     negatives = mixed_negatives(scores)
     return float(
-        np.mean([(scores[Kind.POSITIVE] >= threshold_at_fpr(negatives, rate)).mean() for rate in _SELECTION_RATES])
+        np.mean(
+            [(scores[Kind.POSITIVE] >= threshold_at_mean_fpr([negatives], rate)).mean() for rate in _SELECTION_RATES]
+        )
     )
 
 
@@ -107,11 +109,11 @@ def measure(test: Mapping[str, Scores], validation: Mapping[str, Scores]) -> dic
             (" generic", test[Kind.NEGATIVE]),
             (" close", test[Kind.NEAR_NEGATIVE]),
         ):
-            threshold = threshold_at_fpr(negatives, target)
+            threshold = threshold_at_mean_fpr([negatives], target)
             row[f"recall@{name}{group}"] = _percent(test[Kind.POSITIVE], threshold)
             if not group and SYNTHETIC in test:
                 row[f"synthetic recall@{name}"] = _percent(test[SYNTHETIC], threshold)
-        threshold = threshold_at_fpr(mixed_negatives(validation), target)
+        threshold = threshold_at_mean_fpr([mixed_negatives(validation)], target)
         row[f"set recall@{name}"] = _percent(test[Kind.POSITIVE], threshold)
         row[f"set fpr@{name} generic"] = _percent(test[Kind.NEGATIVE], threshold)
         row[f"set fpr@{name} close"] = _percent(test[Kind.NEAR_NEGATIVE], threshold)

@@ -22,11 +22,12 @@ from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.splits import read_texts, texts_without
-from wakeword_train.config import WINDOW, MixConfig
+from wakeword_train.config import WINDOW
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.weights import MixConfig
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validation_set
 

@@ -207,7 +207,7 @@ class ExampleMaker:
 
 def _looks_at_each(store: ClipStore, looks: int, most: int) -> Tensor:
     """How many looks there are at each clip, ``(clips,)``."""
-    groups = [clip.speaker.partition(":")[0] if clip.synthetic else "" for clip in store.clips]
+    groups = [clip.engine for clip in store.clips]
     sizes = Counter(groups)
     return torch.tensor([max(1, min(most, -(-looks // sizes[group]))) for group in groups])
 
