@@ -2,6 +2,6 @@
 
 The path of a chunk: ``wire.EventReader`` -> ``connection.Connection`` -> ``stream.ListeningStream``, which holds a
 ``Detector`` of its own on the models of ``words.Words``, which all connections share. ``server`` accepts connections and
-ends them, ``status_pages`` shows what ``telemetry`` has counted, by ``bounded_http``, ``announcing`` makes the server known
+ends them, ``status_pages`` shows what ``telemetry`` has counted, ``announcing`` makes the server known
 in the local network.
 """

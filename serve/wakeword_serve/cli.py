@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.plugins import require
+from wakeword.browser.own_host import host_names_of
 from wakeword.cli.completion import model_names
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, refractory_frames
 from wakeword.cli.ranges import finite, separate
 from wakeword.model.installed import model_file
-from wakeword.serve.extra import require_extra
-from wakeword.serve.logs import LogFormat, set_up_logs
-from wakeword.serve.places import SUPERVISOR, host_and_port, host_names_of, networks_of, place_of
+from wakeword_serve.logs import LogFormat, set_up_logs
+from wakeword_serve.places import SUPERVISOR, host_and_port, networks_of, place_of
 
 
 class _When(StrEnum):
@@ -139,16 +140,6 @@ class ServeOptions:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")
 
 
-@command
-def serve(options: ServeOptions) -> None:
-    """Serve wake words to Home Assistant and other clients of the Wyoming protocol.
-
-    A word is known to clients by the name of its model file. Only this machine can connect unless --uri and --http name
-    other addresses. Ctrl-C and SIGTERM end the server with status 0.
-    """
-    _serve(options)
-
-
 def _improve_options(points: PointOptions) -> list[str]:
     """The options with which `wakeword improve` judges as the server listens."""
     if points.threshold is not None:
@@ -156,15 +147,21 @@ def _improve_options(points: PointOptions) -> list[str]:
     return [] if points.point is None else ["--point", points.point]
 
 
-def _serve(options: ServeOptions) -> None:
-    require_extra()
+@command
+def serve(options: ServeOptions) -> None:
+    """Serve wake words to Home Assistant and other clients of the Wyoming protocol.
+
+    A word is known to clients by the name of its model file. Only this machine can connect unless --uri and --http name
+    other addresses. Ctrl-C and SIGTERM end the server with status 0.
+    """
+    require("serve", "wyoming", "zeroconf", "ifaddr", "prometheus_client")
     # Only now: these modules need the packages of the extra.
-    from wakeword.serve.client_stream import StreamSettings
-    from wakeword.serve.connection import TimeLimits
-    from wakeword.serve.server import Limits
-    from wakeword.serve.service import ServeSettings, run_server
-    from wakeword.serve.status_pages import WebSettings
-    from wakeword.serve.words import WordSettings
+    from wakeword_serve.client_stream import StreamSettings
+    from wakeword_serve.connection import TimeLimits
+    from wakeword_serve.server import Limits
+    from wakeword_serve.service import ServeSettings, run_server
+    from wakeword_serve.status_pages import WebSettings
+    from wakeword_serve.words import WordSettings
 
     set_up_logs(options.log_format, debug=options.debug)
     networks = tuple(networks_of(options.allow or []))

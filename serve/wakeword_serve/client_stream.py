@@ -13,11 +13,11 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
-from wakeword.serve.fair_share import AHEAD, FLUSH_SECONDS, Allowance, Share
-from wakeword.serve.wire_audio import PcmFormat
-from wakeword.serve.words import OfferedWord
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword.verify.verifier import Look
+from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, Allowance, Share
+from wakeword_serve.wire_audio import PcmFormat
+from wakeword_serve.words import OfferedWord
 
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""

@@ -14,14 +14,14 @@ from wyoming.event import Event
 from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
-from wakeword.serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
-from wakeword.serve.fair_share import FairTurns, Share
-from wakeword.serve.logs import ClientWarnings
-from wakeword.serve.outcomes import RecentWakes
-from wakeword.serve.telemetry import Telemetry
-from wakeword.serve.wire import EventReader, WireError, encode
-from wakeword.serve.wire_audio import PcmFormat, format_of, timestamp_of
-from wakeword.serve.words import OfferedWord, OfferedWords
+from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
+from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.logs import ClientWarnings
+from wakeword_serve.outcomes import RecentWakes
+from wakeword_serve.telemetry import Telemetry
+from wakeword_serve.wire import EventReader, WireError, encode
+from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
+from wakeword_serve.words import OfferedWord, OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 

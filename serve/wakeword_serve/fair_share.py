@@ -21,7 +21,7 @@ from time import monotonic
 from typing import TypeVar
 
 from wakeword.saving.saved_pairs import client_of
-from wakeword.serve.places import address_of
+from wakeword_serve.places import address_of
 
 PACE, AHEAD = 1.5, 30.0
 """Seconds of audio for each second, and those that may come at once."""

@@ -6,12 +6,12 @@ from http import HTTPStatus
 from urllib.parse import unquote
 
 from wakeword.base.files import read_limited
+from wakeword.browser.bounded_http import TEXT, HttpAnswer
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.sorting import Answer, file_pair, read_pair
-from wakeword.serve.bounded_http import TEXT, HttpAnswer
-from wakeword.serve.event_list import kept_list, shown_event
-from wakeword.serve.promises import promise_and_count
-from wakeword.serve.words import OfferedWords
+from wakeword_serve.event_list import kept_list, shown_event
+from wakeword_serve.promises import promise_and_count
+from wakeword_serve.words import OfferedWords
 
 MOST_SHOWN = 200
 """Events in one answer, the newest."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from wakeword.audio.detection import WakeOutcome
 from wakeword.base.errors import ConfigError
-from wakeword.serve.client_stream import Found
-from wakeword.serve.places import address_of, addresses_of
+from wakeword_serve.client_stream import Found
+from wakeword_serve.places import address_of, addresses_of
 
 OUTCOME_SECONDS = 60.0
 """Seconds after a wake in which its outcome is taken."""

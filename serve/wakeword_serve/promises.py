@@ -6,7 +6,7 @@ from typing import Any
 from wakeword.base.poisson import poisson_rate
 from wakeword.saving.hours import HeardTime, Listened
 from wakeword.saving.kept_events import KeptEvent
-from wakeword.serve.words import OfferedWord
+from wakeword_serve.words import OfferedWord
 
 
 def promise_and_count(

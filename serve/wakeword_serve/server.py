@@ -16,10 +16,10 @@ from wyoming.error import Error
 
 from wakeword.base.errors import ConfigError
 from wakeword.saving.saved_pairs import client_of
-from wakeword.serve.connection import Connection, Shared
-from wakeword.serve.fair_share import Share
-from wakeword.serve.places import Network, Place, address_of, is_allowed, is_loopback, tcp_sockets, unix_socket
-from wakeword.serve.wire import encode
+from wakeword_serve.connection import Connection, Shared
+from wakeword_serve.fair_share import Share
+from wakeword_serve.places import Network, Place, address_of, is_allowed, is_loopback, tcp_sockets, unix_socket
+from wakeword_serve.wire import encode
 
 logger = logging.getLogger("wakeword.serve")
 

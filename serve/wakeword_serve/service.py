@@ -16,16 +16,16 @@ from wakeword.saving.ambient_keeper import AmbientKeeper
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
-from wakeword.serve.announcing import Announcement, host_name
-from wakeword.serve.client_stream import Found, StreamSettings
-from wakeword.serve.connection import Shared, TimeLimits
-from wakeword.serve.fair_share import FairTurns
-from wakeword.serve.nightly import Nightly
-from wakeword.serve.places import Place, is_loopback
-from wakeword.serve.server import Limits, Server
-from wakeword.serve.status_pages import Web, WebSettings
-from wakeword.serve.telemetry import Telemetry
-from wakeword.serve.words import OfferedWords, WordSettings
+from wakeword_serve.announcing import Announcement, host_name
+from wakeword_serve.client_stream import Found, StreamSettings
+from wakeword_serve.connection import Shared, TimeLimits
+from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.nightly import Nightly
+from wakeword_serve.places import Place, is_loopback
+from wakeword_serve.server import Limits, Server
+from wakeword_serve.status_pages import Web, WebSettings
+from wakeword_serve.telemetry import Telemetry
+from wakeword_serve.words import OfferedWords, WordSettings
 
 logger = logging.getLogger("wakeword.serve")
 

@@ -19,11 +19,12 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from wakeword.audio.detection import WakeOutcome
 from wakeword.base.errors import ConfigError
+from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, Doors, HttpAnswer
+from wakeword.browser.own_host import is_own_host
 from wakeword.saving.keeper import Keeper
-from wakeword.serve.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, Doors, HttpAnswer
-from wakeword.serve.kept_pages import NOT_HERE, KeptPages
-from wakeword.serve.places import Network, is_allowed, is_loopback, is_own_host, tcp_sockets
-from wakeword.serve.server import Server
+from wakeword_serve.kept_pages import NOT_HERE, KeptPages
+from wakeword_serve.places import Network, is_allowed, is_loopback, tcp_sockets
+from wakeword_serve.server import Server
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -66,7 +67,7 @@ class Pages:
         self._server = server
         self._loop = loop
         self._kept = KeptPages(keeper, server.words)
-        self._page = (files("wakeword.serve") / "page.html").read_bytes()
+        self._page = (files("wakeword_serve") / "page.html").read_bytes()
         self._paths: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),
             "/healthz": self._health,

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from wakeword.audio.pcm import to_mono
 from wakeword.base.types import Samples
-from wakeword.serve.client_stream import Found, ListeningStream
+from wakeword_serve.client_stream import Found, ListeningStream
 
 _BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _RECENT = 50

@@ -8,7 +8,7 @@ import numpy as np
 
 from wakeword.audio.pcm import MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
 from wakeword.base.types import Samples
-from wakeword.serve.wire import WireError
+from wakeword_serve.wire import WireError
 
 _MAX_CHANNELS = 32
 _MAX_TIMESTAMP = 2**53

@@ -13,7 +13,7 @@ from wakeword.base.version import __version__
 from wakeword.format.point_warnings import warnings
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import Model, read_model
-from wakeword.serve.wire import encode
+from wakeword_serve.wire import encode
 
 _ATTRIBUTION = Attribution(name="wakeword", url="")
 

@@ -15,9 +15,9 @@ from zeroconf import NonUniqueNameException, ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from wakeword import ConfigError
-from wakeword.serve import announcing
-from wakeword.serve.announcing import SERVICE, Announcement, advertised, host_name, own_addresses
-from wakeword.serve.places import tcp_sockets
+from wakeword_serve import announcing
+from wakeword_serve.announcing import SERVICE, Announcement, advertised, host_name, own_addresses
+from wakeword_serve.places import tcp_sockets
 
 OWN = ["192.168.1.7", "10.0.0.2", "fd00::7"]
 

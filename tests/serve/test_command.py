@@ -26,7 +26,7 @@ from wyoming.event import Event
 from wyoming.info import Describe
 
 from wakeword.cli.app import COMMANDS
-from wakeword.serve.wire import EventReader, encode
+from wakeword_serve.wire import EventReader, encode
 
 LIMIT_SECONDS = 8.0
 """One second on an idle machine; tests may run on one that is not."""

@@ -21,10 +21,10 @@ from wyoming.ping import Ping, Pong
 
 from wakeword import Detector
 from wakeword.engine import Detector as EngineDetector
-from wakeword.serve.connection import TimeLimits
-from wakeword.serve.places import networks_of
-from wakeword.serve.server import Limits
-from wakeword.serve.words import WordSettings
+from wakeword_serve.connection import TimeLimits
+from wakeword_serve.places import networks_of
+from wakeword_serve.server import Limits
+from wakeword_serve.words import WordSettings
 
 NAMES = ("low", "high")
 """The words of the folder ``models``, by their files; the second one's phrase is "hey high"."""
@@ -235,7 +235,7 @@ def follow(
     scenario: Callable[[Served, Client, Path], Awaitable[None]], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run a scenario with a server that follows a folder, but only looks there when it is told to."""
-    monkeypatch.setattr("wakeword.serve.server._REFRESH_SECONDS", 1_000.0)
+    monkeypatch.setattr("wakeword_serve.server._REFRESH_SECONDS", 1_000.0)
 
     async def whole() -> None:
         async with serving(folder=folder) as served:
@@ -636,7 +636,7 @@ def test_a_fault_of_ours_ends_one_connection_with_an_error(models: Path, monkeyp
     def fail(*arguments: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("wakeword.serve.connection.ListeningStream", fail)
+    monkeypatch.setattr("wakeword_serve.connection.ListeningStream", fail)
 
     async def scenario(served: Served, client: Client) -> None:
         await client.chunks(int16(LOW[:160]))

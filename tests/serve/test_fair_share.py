@@ -23,14 +23,14 @@ from wyoming.event import Event
 from wakeword.saving.ambient_keeper import AmbientKeeper
 from wakeword.saving.ambient_segment import segments_of
 from wakeword.saving.hours import HeardHours
-from wakeword.serve import fair_share
-from wakeword.serve.client_stream import ListeningStream, StreamSettings
-from wakeword.serve.connection import Connection, TimeLimits
-from wakeword.serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, ROOMS, Allowance, FairTurns, Share
-from wakeword.serve.status_pages import Web
-from wakeword.serve.wire import encode
-from wakeword.serve.wire_audio import PcmFormat
-from wakeword.serve.words import WordSettings, load_word
+from wakeword_serve import fair_share
+from wakeword_serve.client_stream import ListeningStream, StreamSettings
+from wakeword_serve.connection import Connection, TimeLimits
+from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, ROOMS, Allowance, FairTurns, Share
+from wakeword_serve.status_pages import Web
+from wakeword_serve.wire import encode
+from wakeword_serve.wire_audio import PcmFormat
+from wakeword_serve.words import WordSettings, load_word
 
 
 class Clock:
@@ -38,7 +38,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
-        monkeypatch.setattr("wakeword.serve.fair_share.monotonic", lambda: self.now)
+        monkeypatch.setattr("wakeword_serve.fair_share.monotonic", lambda: self.now)
 
     async def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -351,7 +351,7 @@ def test_the_end_of_a_stream_is_work_for_as_much_audio(models: Path) -> None:
 def test_a_client_that_has_left_holds_no_connection_while_it_is_ahead(
     models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wakeword.serve.server.is_loopback", lambda address: False)
+    monkeypatch.setattr("wakeword_serve.server.is_loopback", lambda address: False)
 
     async def scenario() -> None:
         async with serving(models / "low.onnx", times=TimeLimits(event=0.2)) as served:
@@ -393,8 +393,8 @@ def test_a_client_that_sends_no_more_gets_its_answers(models: Path) -> None:
 
 def test_what_clients_wait_for_is_counted(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server takes who comes from another machine for one that may have to wait."""
-    monkeypatch.setattr("wakeword.serve.server.is_loopback", lambda address: False)
-    monkeypatch.setattr("wakeword.serve.fair_share.AHEAD", 1.0)
+    monkeypatch.setattr("wakeword_serve.server.is_loopback", lambda address: False)
+    monkeypatch.setattr("wakeword_serve.fair_share.AHEAD", 1.0)
 
     async def scenario() -> float:
         async with serving(models / "low.onnx") as served:

@@ -20,11 +20,11 @@ from wakeword import Detection, Keeper
 from wakeword.saving.kept_events import KeptEvent, read_event
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
-from wakeword.serve import event_list
-from wakeword.serve.kept_pages import MOST_SHOWN, KeptPages
-from wakeword.serve.places import networks_of
-from wakeword.serve.status_pages import Web
-from wakeword.serve.words import OfferedWords, WordSettings
+from wakeword_serve import event_list
+from wakeword_serve.kept_pages import MOST_SHOWN, KeptPages
+from wakeword_serve.places import networks_of
+from wakeword_serve.status_pages import Web
+from wakeword_serve.words import OfferedWords, WordSettings
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -247,7 +247,7 @@ def test_only_this_machine_or_whom_the_owner_named_hears_the_house(
     keeper = kept(tmp_path)
     name = quote(saved_pairs(tmp_path)[0].data.stem)
     before = content(tmp_path)
-    monkeypatch.setattr("wakeword.serve.status_pages.is_loopback", lambda address: loopback)
+    monkeypatch.setattr("wakeword_serve.status_pages.is_loopback", lambda address: loopback)
 
     async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
         return [

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from wakeword.serve.logs import ClientWarnings, LogFormat, set_up_logs
+from wakeword_serve.logs import ClientWarnings, LogFormat, set_up_logs
 
 
 def logged(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
-from wakeword.serve.nightly import Nightly, seconds_to_night
+from wakeword_serve.nightly import Nightly, seconds_to_night
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from support.builders import bursts
 
 pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
-from wakeword.serve.client_stream import ListeningStream, StreamSettings
-from wakeword.serve.fair_share import FairTurns, Share
-from wakeword.serve.wire_audio import PcmFormat
-from wakeword.serve.words import PLAYBACK_TEXT, WordSettings, info_of, load_word
+from wakeword_serve.client_stream import ListeningStream, StreamSettings
+from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.wire_audio import PcmFormat
+from wakeword_serve.words import PLAYBACK_TEXT, WordSettings, info_of, load_word
 
 
 @pytest.mark.parametrize(("playback", "found"), [(False, 1), (True, 0)])

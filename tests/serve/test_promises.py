@@ -13,9 +13,9 @@ from wakeword import Detection
 from wakeword.saving.hours import HeardTime
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, rewrite, saved_pairs
-from wakeword.serve.event_list import kept_list
-from wakeword.serve.promises import promise_and_count
-from wakeword.serve.words import OfferedWord
+from wakeword_serve.event_list import kept_list
+from wakeword_serve.promises import promise_and_count
+from wakeword_serve.words import OfferedWord
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ANY: Any = None

@@ -30,11 +30,11 @@ from support.served_web import get, run
 
 from wakeword import ConfigError, Detection, Keeper
 from wakeword.audio.detection import WakeOutcome
+from wakeword.browser.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.saving.keeper import MOST_OF_A_CLIENT
 from wakeword.saving.saved_pairs import SavedPairs
-from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
-from wakeword.serve.places import networks_of
-from wakeword.serve.status_pages import Web, WebSettings
+from wakeword_serve.places import networks_of
+from wakeword_serve.status_pages import Web, WebSettings
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -155,7 +155,7 @@ def test_a_resolver_that_does_not_answer_holds_up_nobody(models: Path, monkeypat
         place = urlsplit(web.url)
         named = "/outcome?outcome=true&client=slow.example"
         client = await served.client("127.0.0.2")
-        monkeypatch.setattr("wakeword.serve.places.socket.getaddrinfo", getaddrinfo)
+        monkeypatch.setattr("wakeword_serve.places.socket.getaddrinfo", getaddrinfo)
         assert await by_address(place, named) == 404
         assert asked == []
         await client.speak(int16(BOTH))
@@ -467,7 +467,7 @@ def test_two_hosts_must_both_be_own(models: Path) -> None:
 
 
 def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.bounded_http.REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr("wakeword.browser.bounded_http.REQUEST_SECONDS", 0.3)
 
     async def scenario(served: Served, web: Web) -> None:
         host, port = web.url.split("/")[2].split(":")
@@ -545,7 +545,7 @@ def test_a_door_is_made_by_the_client_that_has_most() -> None:
 
 
 def test_those_that_trickle_a_request_are_left(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.bounded_http.REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr("wakeword.browser.bounded_http.REQUEST_SECONDS", 0.5)
 
     async def scenario(served: Served, web: Web) -> None:
         host, port = web.url.split("/")[2].split(":")
@@ -580,7 +580,7 @@ def test_a_body_is_not_taken_for_a_request(models: Path) -> None:
 
 
 def test_a_loop_that_hangs_is_not_healthy(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.status_pages._LOOP_SECONDS", 0.1)
+    monkeypatch.setattr("wakeword_serve.status_pages._LOOP_SECONDS", 0.1)
 
     async def scenario(served: Served, web: Web) -> None:
         asked = asyncio.ensure_future(get(f"{web.url}healthz"))

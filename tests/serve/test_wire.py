@@ -12,7 +12,7 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serv
 
 from wyoming.event import Event, async_read_event
 
-from wakeword.serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD, EventReader, WireError, encode
+from wakeword_serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD, EventReader, WireError, encode
 
 # Also half a surrogate pair, which JSON can name and UTF-8 cannot.
 TEXTS = st.text(max_size=20) | st.text(st.characters(categories=["Cs"]), max_size=1)

@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from wakeword.audio.pcm import to_mono
-from wakeword.serve.wire import WireError
-from wakeword.serve.wire_audio import PcmFormat, format_of, timestamp_of
+from wakeword_serve.wire import WireError
+from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
 
 SIGNAL = np.array([-32_768, -20_480, -256, 0, 256, 20_480, 32_512], np.int32)
 """Samples of 16 bits that have their last 8 bits clear."""

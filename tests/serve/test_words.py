@@ -10,7 +10,7 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serv
 from support.builders import band_model_bytes
 
 from wakeword import ConfigError, ModelError
-from wakeword.serve.words import OfferedWords, WordSettings, load_word
+from wakeword_serve.words import OfferedWords, WordSettings, load_word
 
 
 class Followed:
@@ -132,7 +132,7 @@ def test_a_model_that_could_not_be_read_is_tried_again_when_its_rights_change(
 
     followed.put("one.onnx", band_model_bytes("low", 1))
     with monkeypatch.context() as patched:
-        patched.setattr("wakeword.serve.words.load_word", fail)
+        patched.setattr("wakeword_serve.words.load_word", fail)
         assert followed.look() == []
     assert followed.look() == []
     (followed.folder / "one.onnx").chmod(0o640)

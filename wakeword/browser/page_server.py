@@ -9,10 +9,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from wakeword.base.errors import ConfigError
+from wakeword.browser.bounded_http import BoundedHandler, BoundedHttpServer
+from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder
-from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer
-from wakeword.serve.places import is_own_host
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
