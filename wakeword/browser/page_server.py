@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from email.utils import formatdate
 from http import HTTPStatus
-from importlib.resources import files
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -115,8 +114,7 @@ RUNTIME = "web/node_modules/onnxruntime-web/dist/"
 
 def web_folder() -> Path:
     """The folder of the page and its library: inside the package, or next to it in a checkout."""
-    installed = Path(str(files("wakeword"))) / "web"
-    return installed if installed.is_dir() else installed.parent.parent / "web"
+    return assets_folder().with_name("web")
 
 
 def listed_files() -> list[str]:
