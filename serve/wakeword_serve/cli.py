@@ -140,13 +140,6 @@ class ServeOptions:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")
 
 
-def _improve_options(points: PointOptions) -> list[str]:
-    """The options with which `wakeword improve` judges as the server listens."""
-    if points.threshold is not None:
-        return ["--threshold", str(points.threshold)]
-    return [] if points.point is None else ["--point", points.point]
-
-
 @command
 def serve(options: ServeOptions) -> None:
     """Serve wake words to Home Assistant and other clients of the Wyoming protocol.
@@ -154,6 +147,17 @@ def serve(options: ServeOptions) -> None:
     A word is known to clients by the name of its model file. Only this machine can connect unless --uri and --http name
     other addresses. Ctrl-C and SIGTERM end the server with status 0.
     """
+    _serve(options)
+
+
+def _improve_options(points: PointOptions) -> list[str]:
+    """The options with which `wakeword improve` judges as the server listens."""
+    if points.threshold is not None:
+        return ["--threshold", str(points.threshold)]
+    return [] if points.point is None else ["--point", points.point]
+
+
+def _serve(options: ServeOptions) -> None:
     require("serve", "wyoming", "zeroconf", "ifaddr", "prometheus_client")
     # Only now: these modules need the packages of the extra.
     from wakeword_serve.client_stream import StreamSettings
@@ -164,7 +168,6 @@ def serve(options: ServeOptions) -> None:
     from wakeword_serve.words import WordSettings
 
     set_up_logs(options.log_format, debug=options.debug)
-    networks = tuple(networks_of(options.allow or []))
     web = None
     if options.http is not None:
         seeing = (SUPERVISOR,) if options.http_ingress else tuple(networks_of(options.http_allow or [], "--http-allow"))
@@ -197,7 +200,7 @@ def serve(options: ServeOptions) -> None:
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,
             web=web,
-            limits=Limits(options.max_connections, networks),
+            limits=Limits(options.max_connections, tuple(networks_of(options.allow or []))),
             times=TimeLimits(idle=options.idle_timeout),
             threads=options.threads,
         )

@@ -39,6 +39,5 @@ def is_own_host(header: str, names: Sequence[str] = ()) -> bool:
     with suppress(ValueError):
         ip_address(host)
         return True
-    if not _NAME.fullmatch(host):
-        return False
-    return "." not in host or host.endswith(_LOCAL_DOMAINS) or host in names
+    local = "." not in host or host.endswith(_LOCAL_DOMAINS)
+    return (local or host in names) and bool(_NAME.fullmatch(host))

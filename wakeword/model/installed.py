@@ -20,7 +20,7 @@ HOME_VARIABLE = "WAKEWORD_HOME"
 
 
 def assets_folder(package: str = "wakeword") -> Path:
-    """The folder of the files that a package of this project reads: inside the package, or that of the checkout."""
+    """The folder of the files that a package of this project reads: inside the package, or in the checkout."""
     inside = Path(str(files(package)))
     places = [folder / "assets" for folder in (inside, *inside.parents[:2])]
     return next(filter(Path.is_dir, places), places[0])
