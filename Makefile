@@ -50,7 +50,7 @@ test-evidence: $(VENV)/.development
 	$(PYTEST) train/evidence/tests
 
 test-fast: $(VENV)/.development
-	$(PYTEST) -m 'not slow' tests/test_layers.py tests/test_size.py tests/runtime tests/tools
+	$(PYTEST) -m 'not slow' tests/test_layers.py tests/test_size.py tests/runtime tests/serve tests/tools
 
 ifeq ($(HA_PYTHON),)
 test-ha:
@@ -86,7 +86,7 @@ web/node_modules/.package-lock.json: web/package.json
 test-web: $(VENV)/.development
 	@if test -x web/node_modules/.bin/tsc; then cd web && node_modules/.bin/tsc --project tsconfig.json; \
 		else echo 'skipped the types: make web-deps sets up what they need'; fi
-	$(PYTEST) tests/web tests/runtime/browser tests/runtime/serve/test_status_pages.py
+	$(PYTEST) tests/web tests/runtime/browser tests/serve/test_status_pages.py
 
 check: $(VENV)/.development
 	$(BIN)/ruff check .
@@ -101,12 +101,12 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.development
 	$(BIN)/python -m benchmarks
 
-# The wheel goes along, as the Supervisor builds from the folder alone.
+# The wheels go along, as the Supervisor builds from the folder alone.
 addon: $(VENV)/.runtime
 	rm -rf build/addon
 	mkdir -p build/addon
 	cp -R deploy/home-assistant build/addon/wakeword
-	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword .
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword . ./serve
 	@echo 'copy build/addon/wakeword into the folder "addons" of Home Assistant (docs/home-assistant.md)'
 
 supply: .venv-supply/.installed
@@ -128,9 +128,9 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.development: pyproject.toml tools/pyproject.toml train/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
+$(VENV)/.development: pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
 	$(PIP) '$(TORCH)'
-	$(PIP) --editable '.[dev]' --editable ./tools --editable ./train ./background --editable ./train/evidence
+	$(PIP) --editable '.[dev]' --editable ./serve --editable ./tools --editable ./train ./background --editable ./train/evidence
 	$(PIP) --editable './tools[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
 	@touch $@ $(VENV)/.runtime
 

@@ -30,8 +30,8 @@ from wakeword import ConfigError, __version__, shipped_models
 from wakeword.audio.detection import WakeOutcome
 from wakeword.cli.app import COMMANDS
 from wakeword.cli.options import DEFAULT_KEYWORD
-from wakeword.serve.outcomes import OUTCOME_SECONDS
-from wakeword.serve.places import host_and_port
+from wakeword_serve.outcomes import OUTCOME_SECONDS
+from wakeword_serve.places import host_and_port
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install '.[dev]'")
 
@@ -135,12 +135,14 @@ def instruction(name: str) -> list[str]:
     return list(json.loads(found))
 
 
-def test_the_container_is_given_all_that_the_package_is_made_of() -> None:
+def test_the_container_is_given_all_that_its_packages_are_made_of() -> None:
     """Its build sees only what the ignore file lets through."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = [*wheel["packages"], *wheel["force-include"], *settings["project"]["license-files"], "pyproject.toml"]
-    needed.append(settings["project"]["readme"])
+    needed = [*settings["project"]["license-files"], settings["project"]["readme"]]
+    for place in (ROOT, ROOT / "serve"):
+        wheel = tomllib.loads((place / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+        files = [place / name for name in (*wheel["packages"], *wheel["force-include"], "pyproject.toml")]
+        needed += [file.resolve().relative_to(ROOT).as_posix() for file in files]
     lines = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
     assert "*" in lines
     allowed = [line.removeprefix("!") for line in lines if line.startswith("!")]

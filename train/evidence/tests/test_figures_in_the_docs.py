@@ -519,7 +519,7 @@ def test_what_words_of_other_languages_find_is_that_of_the_record() -> None:
 
 
 def test_what_ships_of_words_from_text_alone_is_that_of_the_records() -> None:
-    content = json.loads((assets_folder() / "text-alone.json").read_text("utf-8"))
+    content = json.loads((assets_folder("wakeword_train") / "text-alone.json").read_text("utf-8"))
     for word in record("anyword")["words"]:
         own, at = content["words"].pop(word["keyword"]), word["text"]["default"]
         assert own == {
