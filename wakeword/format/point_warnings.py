@@ -1,7 +1,6 @@
 """What an operating point rests on in a few words, and warnings about the limits of that."""
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 
 from wakeword.base.poisson import poisson_cdf
@@ -34,10 +33,9 @@ def positives(point: OperatingPoint) -> str:
     """The clips of ``recall_shown``, for instance ``600 synthetic``; all of ``data`` if it has no number."""
     if point.by_folds is not None:
         return f"{point.by_folds.recall.trials:g} by folds"
-    found = _positives(point)
-    if found is None:
+    count, synthetic = point.positives, point.synthetic
+    if synthetic is None:
         return point.data
-    count, synthetic = found
     if synthetic and synthetic == count:
         return f"{count} synthetic"
     return counted(count, "clip") + (f", {synthetic} synthetic" if synthetic else "")
@@ -45,10 +43,9 @@ def positives(point: OperatingPoint) -> str:
 
 def limits(point: OperatingPoint) -> Iterator[str]:
     """One sentence for each limit of what was measured at the point."""
-    found = _positives(point)
-    if found is not None and 0 < found[0] == found[1]:
+    if 0 < point.positives == point.synthetic:
         yield "recall was measured on synthetic voices only; for people it can be lower"
-    elif found is not None and 0 < (most := _recordings(point, found[0])) < _FEW:
+    elif point.synthetic is not None and 0 < (most := _recordings(point, point.positives)) < _FEW:
         _, low, high = recall_shown(point)
         alone = " by this file alone" if point.by_folds is None else ""  # its recipe may have been tried on more
         tried = f"recall was measured on {most} recording(s) of the word{alone}"
@@ -85,8 +82,8 @@ def fires_often(point: OperatingPoint) -> bool:
 
 
 def _limit_of_rate(point: OperatingPoint) -> str:
-    hours, assurance = _hours(point), _assurance(point)
-    if hours is None or assurance is None:
+    rate, assurance = point.false_accepts_per_hour, _assurance(point)
+    if rate is None or assurance is None:
         return "was not measured on background and may fire hundreds of times as often; calibrate it with --background"
     if assurance >= SUPPORTED:
         often = f"lets it wake by mistake up to {point.target:g} times an hour of speech; take a stricter point"
@@ -94,7 +91,7 @@ def _limit_of_rate(point: OperatingPoint) -> str:
     # Rounded up, so that what is asked for is enough.
     needed = math.ceil(-10 * math.log(1 - SUPPORTED) / point.target) / 10
     return (
-        f"is kept with a probability of {assurance:.0%}, from {hours:.2f} h of background; "
+        f"is kept with a probability of {assurance:.0%}, from {rate.trials:.2f} h of background; "
         f"{needed:.1f} h without a false accept would make it {SUPPORTED:.0%}"
     )
 
@@ -104,7 +101,7 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
     measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
     if any(measured) and not all(measured):
         limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")
-    if _hours(point) is None:
+    if point.false_accepts_per_hour is None:
         limits.append(
             "counts clips and was not measured on background: in long speech it may fire hundreds of times an hour; "
             "calibrate with --background"
@@ -118,34 +115,13 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
     return ", and ".join(limits)
 
 
-def _positives(point: OperatingPoint) -> tuple[int, int] | None:
-    """The number of clips, and of the synthetic ones among them."""
-    if point.synthetic is not None:
-        return point.positives, point.synthetic
-    # Older cards say it in words only.
-    count = re.search(r"(\d+) positives\b(?! are)", point.data)
-    if count is None:
-        return None
-    synthetic = re.search(r"(\d+) synthetic\)|(\d+) positives are synthetic", point.data)
-    return int(count[1]), 0 if synthetic is None else int(synthetic[1] or synthetic[2])
-
-
 def _recordings(point: OperatingPoint, held_out: int) -> int:
     return held_out if point.by_folds is None else int(point.by_folds.recall.trials)
 
 
-def _hours(point: OperatingPoint) -> float | None:
-    if point.false_accepts_per_hour is not None:
-        return point.false_accepts_per_hour.trials
-    found = re.search(r"(\d+(?:\.\d+)?) h of background", point.data)
-    return float(found[1]) if found is not None and float(found[1]) else None
-
-
 def _assurance(point: OperatingPoint) -> float | None:
-    """The probability that the rate is kept. An older card lacks it: then it follows from the events that were counted."""
-    hours = _hours(point)
-    if point.assurance is not None or hours is None:
+    """The probability that the rate is kept; if the card does not say it, by the events that were counted."""
+    rate = point.false_accepts_per_hour
+    if point.assurance is not None or rate is None:
         return point.assurance
-    expected = hours * point.target
-    events = 0 if point.false_accepts_per_hour is None else point.false_accepts_per_hour.count
-    return 1 - poisson_cdf(events, expected)
+    return 1 - poisson_cdf(rate.count, rate.trials * point.target)

@@ -42,12 +42,6 @@ def lines(one: OperatingPoint, what: str) -> list[str]:
         (point(positives=60, synthetic=60), "60 synthetic", True),
         (point(positives=15, synthetic=0, recall_synthetic=FEW), "15 clips", False),
         (point(positives=0, synthetic=0), "0 clips", False),
-        # Older cards have words only.
-        (point(data="validation side: 60 positives (60 synthetic), 9 negatives"), "60 synthetic", True),
-        (point(data="validation side: 60 positives, 9 negatives; 60 positives are synthetic"), "60 synthetic", True),
-        (point(data="side: 60 positives, 9 negatives; 12 positives are synthetic"), "60 clips, 12 synthetic", False),
-        (point(data="60 positives, 9 negatives, 0 near negatives, 0.00 h of background"), "60 clips", False),
-        (point(data="0 positives, 9 negatives; 0 positives are synthetic"), "0 clips", False),
         (point(data="my own recordings"), "my own recordings", False),
     ],
 )
@@ -94,13 +88,9 @@ def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, 
 
 
 def test_a_rate_an_hour_that_was_not_measured_is_warned_of() -> None:
-    for data in ("carried over", "90 positives, 0.00 h of background"):
-        assert not is_supported(point("fa_per_hour=0.5", data))
-        (line,) = warnings("low", point("fa_per_hour=0.5", data))
-        assert "not measured on background" in line
-    # An older card that gives only the hours: at best, nothing fired.
-    assert is_supported(point("fa_per_hour=0.5", "9 positives, 6.00 h of background"))
-    assert not is_supported(point("fa_per_hour=0.5", "9 positives, 3.00 h of background"))
+    assert not is_supported(point("fa_per_hour=0.5"))
+    (line,) = warnings("low", point("fa_per_hour=0.5"))
+    assert "not measured on background" in line
 
 
 def test_an_fpr_without_background_or_of_one_kind_of_words_is_warned_of() -> None:

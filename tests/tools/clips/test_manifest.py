@@ -40,12 +40,6 @@ def test_recordings_keep_their_paths_whatever_their_names(tmp_path: Path) -> Non
     ]
 
 
-def test_the_split_of_an_older_manifest_is_its_group(tmp_path: Path) -> None:
-    row = {"file": "a.flac", "text": "a", "source": "ann", "group": "validation"}
-    write_manifest(tmp_path, [row])
-    assert [one.split for one in read_manifest(tmp_path / MANIFEST)] == [Split.VALIDATION]
-
-
 @pytest.mark.parametrize(
     "line", ["no json", "{}", '{"text": 1}', "[]", "3", '{"file": "a", "text": "a", "source": "b", "split": "all"}']
 )

@@ -152,7 +152,6 @@ def test_no_texts_or_no_voices_are_refused(texts: list[str], voices: list, count
 def test_an_older_manifest_is_still_read(tmp_path: Path) -> None:
     recipe = plan(TEXTS, VOICES, count=1, seed=0)[0]
     row = recipe_row(recipe, "000000.flac", seed=0)
-    row["group"] = row.pop("split")
     for name in ("formants", "carrier", "accent", "variant", "locator"):
         del row[name]
     write_manifest(tmp_path, [row])

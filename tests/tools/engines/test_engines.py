@@ -130,8 +130,6 @@ def test_a_file_describes_command_voices_and_splits(command: str, tmp_path: Path
     assert (ann.variant, ann.split, ann.licence) == ("ann", "test", "mine")
     assert other.split == split_of_source(other.source)
     assert [voice.split for voice in english_voices(engines=[f"command:{path}@validation"])] == ["test", "validation"]
-    path.write_text(path.read_text().replace("split", "group"))
-    assert [voice.split for voice in read_command_voices(path)] == [Split.TEST, other.split]
     path.write_text(path.read_text().replace('"test"', '"everyone"'))
     with pytest.raises(SynthesisError, match="a split of voices among train, validation, test, got 'everyone'"):
         read_command_voices(path)

@@ -109,8 +109,7 @@ def _line(row: Mapping[str, object]) -> str:
 def _row(line: str, place: str) -> Row:
     try:
         content = json.loads(line)
-        # Older manifests call the split "group".
-        split = Split(content["split"] if "split" in content else content["group"])
+        split = Split(content["split"])
         synthetic = bool(content.get("synthetic", True))
         return Row(place, content["file"], content["text"], content["source"], split, synthetic, content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

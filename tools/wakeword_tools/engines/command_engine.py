@@ -110,8 +110,7 @@ def read_command_voices(path: Path | str, split: Split | None = None) -> list[Vo
 def _voice(program: str, command: str, table: dict[str, Any], licence: str, default: Split | None) -> Voice:
     name = str(table["name"])
     source = f"{COMMAND}:{program}:{table.get('source', name)}"
-    # Older files call the split "group".
-    stated = table.get("split", table.get("group"))
+    stated = table.get("split")
     if stated not in (None, *Split):
         raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {stated!r}")
     split = Split(stated) if stated else default or split_of_source(source)
