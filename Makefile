@@ -1,4 +1,4 @@
-# make demo         set up the runtime alone and find "marvin" and "computer" in a recording
+# make demo         set up the runtime alone and find "jarvis" and "computer" in a recording
 # make test         set up everything and run the tests, on all cores
 # make test-evidence  the tests of the experiments in train/evidence
 # make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
@@ -28,20 +28,20 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 .PHONY: demo test test-fast test-ha test-web test-evidence web-deps browser-deps check docs supply system-deps bench addon clean
 
 demo: $(VENV)/.runtime
-	@echo 'wakeword scan --keyword marvin --keyword computer assets/audio/sentences.flac'
-	@$(BIN)/wakeword scan --keyword marvin --keyword computer assets/audio/sentences.flac
+	@echo 'wakeword scan --keyword jarvis --keyword computer assets/audio/sentences.flac'
+	@$(BIN)/wakeword scan --keyword jarvis --keyword computer assets/audio/sentences.flac
 	@echo
 	@echo 'What was said; each of these should stand above once, and nothing else:'
-	@echo '   1.2 to  3.0 s  "Marvin, what time is it?"'
-	@echo '   8.3 to 11.1 s  "Computer, what is the weather today?"'
-	@echo '  16.1 to 18.2 s  "Good morning, Marvin."'
-	@echo '  23.0 to 25.7 s  "Hey computer, stop the music."'
-	@echo '  30.9 to 33.9 s  "Marvin, set a timer for ten minutes."'
-	@echo '  39.2 to 41.3 s  "Thank you, computer."'
-	@echo 'Six other sentences have words that sound like these: Martin, Arvin, marvelous, commuter, margin, competitors, larvae.'
+	@echo '   1.2 to  3.0 s  "Jarvis, what time is it?"'
+	@echo '   8.4 to 11.1 s  "Computer, what is the weather today?"'
+	@echo '  16.1 to 18.2 s  "Good morning, Jarvis."'
+	@echo '  23.1 to 25.8 s  "Hey computer, stop the music."'
+	@echo '  31.2 to 34.2 s  "Jarvis, set a timer for ten minutes."'
+	@echo '  39.5 to 41.6 s  "Thank you, computer."'
+	@echo 'Six other sentences have words that sound like these: Travis, Harvey, harvest, commuter, service, competitors, larvae.'
 	@echo 'The voices are synthetic, and no model was trained on them. docs/accuracy.md says what the models do with people.'
 	@echo
-	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'
+	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword jarvis'
 
 test: $(VENV)/.development
 	$(PYTEST) tests
@@ -50,7 +50,7 @@ test-evidence: $(VENV)/.development
 	$(PYTEST) train/evidence/tests
 
 test-fast: $(VENV)/.development
-	$(PYTEST) -m 'not slow' tests/test_layers.py tests/test_size.py tests/runtime tests/tools
+	$(PYTEST) -m 'not slow' tests/test_layers.py tests/test_size.py tests/runtime tests/serve tests/tools
 
 ifeq ($(HA_PYTHON),)
 test-ha:
@@ -86,7 +86,7 @@ web/node_modules/.package-lock.json: web/package.json
 test-web: $(VENV)/.development
 	@if test -x web/node_modules/.bin/tsc; then cd web && node_modules/.bin/tsc --project tsconfig.json; \
 		else echo 'skipped the types: make web-deps sets up what they need'; fi
-	$(PYTEST) tests/web tests/runtime/browser tests/runtime/serve/test_status_pages.py
+	$(PYTEST) tests/web tests/runtime/browser tests/serve/test_status_pages.py
 
 check: $(VENV)/.development
 	$(BIN)/ruff check .
@@ -101,12 +101,12 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.development
 	$(BIN)/python -m benchmarks
 
-# The wheel goes along, as the Supervisor builds from the folder alone.
+# The wheels go along, as the Supervisor builds from the folder alone.
 addon: $(VENV)/.runtime
 	rm -rf build/addon
 	mkdir -p build/addon
 	cp -R deploy/home-assistant build/addon/wakeword
-	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword .
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword . ./serve
 	@echo 'copy build/addon/wakeword into the folder "addons" of Home Assistant (docs/home-assistant.md)'
 
 supply: .venv-supply/.installed
@@ -128,9 +128,9 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.development: pyproject.toml tools/pyproject.toml train/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
+$(VENV)/.development: pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
 	$(PIP) '$(TORCH)'
-	$(PIP) --editable '.[dev]' --editable ./tools --editable ./train ./background --editable ./train/evidence
+	$(PIP) --editable '.[dev]' --editable ./serve --editable ./tools --editable ./train ./background --editable ./train/evidence
 	$(PIP) --editable './tools[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
 	@touch $@ $(VENV)/.runtime
 

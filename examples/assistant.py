@@ -1,7 +1,7 @@
 """Skeleton of a voice assistant: wake word, then a command, then an answer.
 
-    python examples/assistant.py                                  # the default microphone
-    python examples/assistant.py --input assets/audio/demo.flac   # a recording instead
+    python examples/assistant.py                                      # the default microphone
+    python examples/assistant.py --input assets/audio/sentences.flac  # a recording instead
 
 The recogniser gets one continuous recording: half a second before the wake word, the word, and everything after it until
 the speaker is silent. During a turn, which includes the assistant's own voice, nothing is detected. Put your speech
@@ -53,7 +53,7 @@ def main() -> None:
     file = parser.parse_args().input
     source = Microphone(reconnect=True) if file is None else FileSource(file)
     with source, suppress(KeyboardInterrupt):
-        detector = Detector("marvin", sample_rate=source.sample_rate)
+        detector = Detector("jarvis", sample_rate=source.sample_rate)
         size = round(BLOCK_SECONDS * source.sample_rate)
         current_turn: Iterator[None] = iter(())
         for block in source.blocks():

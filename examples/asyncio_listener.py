@@ -1,7 +1,7 @@
 """Wake words in an asyncio program with other tasks.
 
-    python examples/asyncio_listener.py                                  # the default microphone, until Ctrl-C
-    python examples/asyncio_listener.py --input assets/audio/demo.flac   # a recording instead
+    python examples/asyncio_listener.py                                      # the default microphone, until Ctrl-C
+    python examples/asyncio_listener.py --input assets/audio/sentences.flac  # a recording instead
 
 ``Detector.stream`` works in a separate thread; the event loop only gets the detections. A second task shows that the loop
 is free: it repeatedly sleeps for 10 ms and reports the longest delay of its wake-ups.
@@ -43,7 +43,7 @@ async def listen_with_heartbeat(source: AudioSource) -> None:
     heartbeat = Heartbeat()
     beating = asyncio.create_task(heartbeat.run())
     try:
-        await listen(Detector("marvin"), source)
+        await listen(Detector("jarvis"), source)
     finally:
         beating.cancel()
         print(f"{heartbeat.beats} heartbeats meanwhile, the latest {1_000 * heartbeat.latest:.1f} ms late", flush=True)

@@ -1,7 +1,7 @@
 """An assistant that speaks while it listens: the wake word interrupts it, its own voice does not.
 
-    python examples/barge_in.py                                  # the default microphone and loudspeaker
-    python examples/barge_in.py --input assets/audio/demo.flac   # a recording instead, without a sound
+    python examples/barge_in.py                                      # the default microphone and loudspeaker
+    python examples/barge_in.py --input assets/audio/sentences.flac  # a recording instead, without a sound
 
 The detector gets each block of the microphone together with what the loudspeaker got in that time. Put the voice of your
 assistant into ``answer``.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wakeword import Detector, FileSource, Microphone, WakewordError
 
-SECONDS = 8.0  # of an answer
+SECONDS = 20.0  # of an answer
 
 
 def answer(rate: int) -> NDArray[np.float32]:
@@ -39,7 +39,7 @@ def main() -> None:
         player.start()
     voice = np.zeros(0, np.float32)  # what is still to be said
     with source, suppress(KeyboardInterrupt):
-        detector = Detector("marvin", sample_rate=rate)
+        detector = Detector("jarvis", sample_rate=rate)
         for block in source.blocks():
             said, voice = voice[: len(block)], voice[len(block) :]
             # Silence too, so that the player's delay stays the same.

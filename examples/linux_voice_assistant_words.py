@@ -1,6 +1,6 @@
 """Words of this project in linux-voice-assistant, a satellite of Home Assistant, beside the words that it brings along.
 
-    python examples/linux_voice_assistant_words.py --word marvin --word my_word.onnx --name Kitchen
+    python examples/linux_voice_assistant_words.py --word jarvis --word my_word.onnx --name Kitchen
 
 linux-voice-assistant finds wake words itself and asks no Wyoming server, so this program starts it with our engine
 inside. Install both into one environment, linux-voice-assistant as its own pages say; options that are not listed with

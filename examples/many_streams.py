@@ -1,6 +1,6 @@
 """A server that listens to many callers: one pool, one network, work at regular intervals outside the event loop.
 
-    python examples/many_streams.py --input assets/audio/demo.flac --callers 20
+    python examples/many_streams.py --input assets/audio/sentences.flac --callers 20
 
 Each caller is a task that reads the recording and pushes it block by block, as a connection would. A single task has the
 pool process the new audio, in a thread, 25 times a second, and reports which caller said the wake word.
@@ -41,7 +41,7 @@ async def work(pool: DetectorPool, ended: asyncio.Event) -> None:
 
 async def serve(file: str, callers: int) -> None:
     """Serve all callers at the same time."""
-    with DetectorPool("marvin") as pool:
+    with DetectorPool("jarvis") as pool:
         ended = asyncio.Event()
         working = asyncio.create_task(work(pool, ended))
         seconds = await asyncio.gather(*(call(pool, f"caller {number + 1}", file) for number in range(callers)))

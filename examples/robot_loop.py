@@ -1,7 +1,7 @@
 """A control loop at a fixed rate that checks in each turn whether the wake word was spoken.
 
-    python examples/robot_loop.py                                  # the default microphone, until Ctrl-C
-    python examples/robot_loop.py --input assets/audio/demo.flac   # a recording instead
+    python examples/robot_loop.py                                      # the default microphone, until Ctrl-C
+    python examples/robot_loop.py --input assets/audio/sentences.flac  # a recording instead
 
 The detector listens in a thread and puts its detections into a queue; the loop never waits for audio. If the microphone
 fails, the loop ends with its error, so that the robot does not continue without hearing.
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--input", metavar="FILE", help="a recording instead of the microphone")
     file = parser.parse_args().input
     source = Microphone() if file is None else FileSource(file)
-    with source, closing(Ears(Detector("marvin"), source)) as ears:
+    with source, closing(Ears(Detector("jarvis"), source)) as ears:
         drive(ears)
 
 

@@ -1,7 +1,7 @@
 """Several wake words on one stream, each with its own operating point.
 
-    python examples/two_keywords.py marvin jarvis@fpr=0.03
-    python examples/two_keywords.py marvin jarvis@fpr=0.03 --input assets/audio/demo.flac
+    python examples/two_keywords.py jarvis computer@fpr=0.03
+    python examples/two_keywords.py jarvis computer@fpr=0.03 --input assets/audio/sentences.flac
 
 A model is a shipped keyword or a file from `wakeword train`. The operating point after @ is one of those that
 `wakeword info MODEL` lists; without it, the model's default is used. All models share the audio and its features.

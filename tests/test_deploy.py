@@ -29,8 +29,9 @@ from support import ROOT
 from wakeword import ConfigError, __version__, shipped_models
 from wakeword.audio.detection import WakeOutcome
 from wakeword.cli.app import COMMANDS
-from wakeword.serve.outcomes import OUTCOME_SECONDS
-from wakeword.serve.places import host_and_port
+from wakeword.cli.options import DEFAULT_KEYWORD
+from wakeword_serve.outcomes import OUTCOME_SECONDS
+from wakeword_serve.places import host_and_port
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install '.[dev]'")
 
@@ -115,7 +116,7 @@ def test_the_unit_starts_the_command_with_its_own_options() -> None:
     alone = options_of(shlex.split(line.replace("$WAKEWORD_OPTIONS", "")))
     assert alone["uri"].startswith("tcp://127.0.0.1:")
     home = options_of(shlex.split(line.replace("$WAKEWORD_OPTIONS", example)))
-    assert (home["uri"], home["keyword"], home["zeroconf"]) == ("tcp://0.0.0.0:10400", ["marvin"], True)
+    assert (home["uri"], home["keyword"], home["zeroconf"]) == ("tcp://0.0.0.0:10400", ["jarvis"], True)
 
 
 # --- containers
@@ -134,12 +135,14 @@ def instruction(name: str) -> list[str]:
     return list(json.loads(found))
 
 
-def test_the_container_is_given_all_that_the_package_is_made_of() -> None:
+def test_the_container_is_given_all_that_its_packages_are_made_of() -> None:
     """Its build sees only what the ignore file lets through."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = [*wheel["packages"], *wheel["force-include"], *settings["project"]["license-files"], "pyproject.toml"]
-    needed.append(settings["project"]["readme"])
+    needed = [*settings["project"]["license-files"], settings["project"]["readme"]]
+    for place in (ROOT, ROOT / "serve"):
+        wheel = tomllib.loads((place / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+        files = [place / name for name in (*wheel["packages"], *wheel["force-include"], "pyproject.toml")]
+        needed += [file.resolve().relative_to(ROOT).as_posix() for file in files]
     lines = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
     assert "*" in lines
     allowed = [line.removeprefix("!") for line in lines if line.startswith("!")]
@@ -231,7 +234,8 @@ def test_the_add_on_says_what_home_assistant_requires() -> None:
 def test_the_add_on_offers_every_included_word() -> None:
     (kind,) = CONFIG["schema"]["keywords"]
     assert kind == f"list({'|'.join(sorted(shipped_models()))})"
-    assert set(CONFIG["options"]["keywords"]) <= set(shipped_models())
+    # An installation whose user saved no options keeps "marvin", the default of before.
+    assert CONFIG["options"]["keywords"] == [DEFAULT_KEYWORD, "marvin"]
 
 
 @pytest.mark.parametrize("path", sorted((ADDON / "translations").glob("*.yaml")), ids=lambda path: path.stem)

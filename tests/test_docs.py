@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 import wakeword
+from wakeword.cli.options import DEFAULT_KEYWORD
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
-MOST_LINES = {"adding.md": 300, "api.md": 242, "README.md": 110, "CONTRIBUTING.md": 65, "SECURITY.md": 40}
+MOST_WORDS, LONG_WORDS = 45, 35
+"""Words of the longest sentence on a page, and of a sentence that is long."""
+LONG_SENTENCES = 24
+"""Sentences of all pages that may be long: a bound that only falls."""
+MOST_LINES = {"adding.md": 300, "api.md": 242, "README.md": 110, "CONTRIBUTING.md": 45, "SECURITY.md": 40}
 
 
 def prose(path: Path) -> str:
@@ -30,7 +35,8 @@ def anchors(path: Path) -> set[str]:
 
 def links(path: Path) -> list[str]:
     """The targets of a page's links and images on the same site."""
-    found = re.findall(r"\]\(<?([^)\s>]+)>?\)", prose(path))
+    text = prose(path)
+    found = [*re.findall(r"\]\(<?([^)\s>]+)>?\)", text), *re.findall(r'<img src="([^"]+)"', text)]
     return [link for link in found if not re.match(r"[a-z]+:", link)]
 
 
@@ -51,6 +57,27 @@ SHORT = [path for path in [*DOCS.glob("*.md"), *ROOT.glob("*.md")] if path.name 
 @pytest.mark.parametrize("path", SHORT, ids=lambda path: path.name)
 def test_pages_are_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(path.name, 150)
+
+
+def sentences(path: Path) -> list[str]:
+    """The sentences of a page, without headings, tables and code; an item of a list begins a new one."""
+    text = re.sub(r"\]\([^)]*\)", "]", prose(path))
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[|#])", f"\n{text}")
+    plain = (re.sub(r"^\s*(?:[-*]|\d+\.) ", "", block) for block in blocks if not re.match(r"\s*(?:[|#]|:::)", block))
+    end = r"(?<=[.!?])[\"')*]*\s+(?=[\"'(*\[`A-Z0-9])"
+    return [sentence for block in plain for sentence in re.split(end, " ".join(block.split()))]
+
+
+def test_sentences_are_short() -> None:
+    """A reader keeps some thirty words in mind: a longer sentence is two."""
+    long = []
+    for path in [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]:
+        for sentence in sentences(path):
+            words = len(re.findall(r"\S*\w\S*", sentence))
+            assert words <= MOST_WORDS, f"{path.name}: {words} words, make two sentences of it: {sentence}"
+            long += [f"{path.name}: {sentence}"] if words > LONG_WORDS else []
+    assert len(long) <= LONG_SENTENCES, "\n".join(long)
+    assert len(long) > LONG_SENTENCES - 10, f"lower LONG_SENTENCES to {len(long)}"
 
 
 def test_what_is_unreleased_is_one_page() -> None:
@@ -117,3 +144,20 @@ def test_the_readme_has_the_accuracy_table() -> None:
     table = re.search(r"(?:^\|.*\n)+", page, flags=re.MULTILINE)
     assert table is not None
     assert table.group() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_word_of_every_first_example_was_tested_with_several_people() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (people,) = re.findall(rf"^\| {DEFAULT_KEYWORD} \| .* of (\d+) people \|", readme, flags=re.MULTILINE)
+    assert int(people) >= 5
+    pages = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in ("index", "install", "listen", "embedding", "scan"))]
+    for path in (*pages, *ROOT.glob("examples/*.py")):
+        first = re.search(r"(?:Detector(?:Pool)?\(\"|--keyword |--word )(\w+)", path.read_text(encoding="utf-8"))
+        assert first is None or first[1] == DEFAULT_KEYWORD, path.name
+    for name, text in {
+        "Makefile": f"scan --keyword {DEFAULT_KEYWORD} ",
+        "web/demo/app.js": f'DEFAULT = "{DEFAULT_KEYWORD}"',
+        "deploy/home-assistant/config.yaml": f"  keywords:\n    - {DEFAULT_KEYWORD}\n",
+        "deploy/docker/compose.yaml": f'"--keyword", "{DEFAULT_KEYWORD},',
+    }.items():
+        assert text in (ROOT / name).read_text(encoding="utf-8"), name

@@ -8,19 +8,18 @@ import sys
 
 import pytest
 from support import ROOT
-from support.source import INSTALLED, PACKAGES, Module, lines_of, modules, modules_below, names_of
+from support.source import INSTALLED, PACKAGES, Module, below, lines_of, modules, modules_below, names_of
 
 import wakeword
 from wakeword.model.installed import assets_folder
 
-ORDER = list(PACKAGES)
 TRAINING = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}
 """Libraries that are installed only for training."""
 
 
 def above(package: str) -> set[str]:
     """The packages that a package must not use."""
-    return set(ORDER[ORDER.index(package) + 1 :])
+    return set(PACKAGES) - {package} - below(package)
 
 
 def assert_imports_none_of(module: Module, forbidden: set[str], *, at_import: bool = False) -> None:
@@ -47,7 +46,7 @@ def test_only_the_command_line_imports_the_command_line() -> None:
         assert not found, f"{module} imports wakeword.cli in the lines {found}"
 
 
-@pytest.mark.parametrize("package", ["wakeword", "wakeword_tools"])
+@pytest.mark.parametrize("package", ["wakeword", "wakeword_serve", "wakeword_tools"])
 def test_only_training_imports_torch(package: str) -> None:
     for module in modules(package):
         assert_imports_none_of(module, {"torch", "torchaudio"})
@@ -71,7 +70,8 @@ def test_only_the_table_of_commands_names_packages_above(package: str) -> None:
 
 @pytest.mark.parametrize("statement", ["from wakeword import *", "import wakeword.cli"])
 def test_the_runtime_loads_nothing_that_only_training_needs(statement: str) -> None:
-    heavy = "torch torchaudio librosa onnx scipy matplotlib numba sklearn sounddevice wakeword_train wakeword_tools"
+    heavy = "torch torchaudio librosa onnx scipy matplotlib numba sklearn sounddevice "
+    heavy += "wakeword_serve wakeword_train wakeword_tools"
     code = f"import sys; {statement}; print(*(set('{heavy}'.split()) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
@@ -103,13 +103,12 @@ def test_private_names_stay_in_their_module(package: str) -> None:
             assert not (private and one.package in PACKAGES), f"{module}, line {one.line}: {one.name}"
 
 
-@pytest.mark.parametrize(
-    ("folder", "package"), [("runtime", "wakeword"), ("tools", "wakeword_tools"), ("train", "wakeword_train")]
-)
-def test_tests_import_only_what_their_package_may(folder: str, package: str) -> None:
+@pytest.mark.parametrize("package", INSTALLED)
+def test_tests_import_only_what_their_package_may(package: str) -> None:
     """Directly or through ``support``; the runtime's tests must run with nothing else installed."""
+    folder = package.removeprefix("wakeword_") if package != "wakeword" else "runtime"
     # The scripts make what some tests read.
-    forbidden = above(package) - {"scripts"} | (TRAINING if package == "wakeword" else set())
+    forbidden = above(package) - {"scripts"} | (TRAINING if package in ("wakeword", "wakeword_serve") else set())
     support = {module.name: module for module in modules_below(ROOT / "tests" / "support", "support")}
     waiting = [Module("conftest", ROOT / "tests" / "conftest.py"), *modules_below(ROOT / "tests" / folder)]
     waiting += [support["support.commands"]]  # a plugin of the conftest, by its name
@@ -128,12 +127,12 @@ def test_tests_import_only_what_their_package_may(folder: str, package: str) -> 
 
 ROOMS = (
     *("base", "audio", "format", "verify", "model", "stream", "engine", "microphone", "checkup", "takes", "saving"),
-    *("batch", "serve", "browser", "cli"),
+    *("batch", "browser", "cli"),
 )
 """The folders of the runtime, and its engine: a room imports only those before it."""
-APART = {"microphone", "checkup", "takes", "saving", "batch", "serve", "browser"}
+APART = {"microphone", "checkup", "takes", "saving", "batch", "browser"}
 """Rooms for one job each, which import one another only where ``NEIGHBOURS`` says so."""
-NEIGHBOURS = {("checkup", "microphone"), ("takes", "microphone"), ("serve", "saving"), ("browser", "serve")}
+NEIGHBOURS = {("checkup", "microphone"), ("takes", "microphone")}
 
 
 ROOMS_ABOVE = {

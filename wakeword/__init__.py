@@ -3,7 +3,7 @@
 from wakeword import Detector, Microphone
 
 with Microphone() as microphone:
-    for detection in Detector("marvin").run(microphone):
+    for detection in Detector("jarvis").run(microphone):
         print(detection.keyword, detection.score, detection.end)
 """
 

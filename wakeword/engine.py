@@ -40,7 +40,7 @@ from wakeword.stream.trigger import DEFAULT_REFRACTORY
 class Detector(StreamAccess):
     """Detects one or more wake words in one stream of audio.
 
-    ``models`` are shipped keywords (``"marvin"``), model files, or loaded ``Model`` objects. Each has the threshold
+    ``models`` are shipped keywords (``"jarvis"``), model files, or loaded ``Model`` objects. Each has the threshold
     of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given; either may be
     a mapping from keywords. Without ``verify`` the first stage of a model of two stages runs alone, at its own points.
     ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` selects one of several, and

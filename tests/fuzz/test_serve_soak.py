@@ -15,7 +15,7 @@ from fuzz.run_serve import Crowd, ServeSoak, audio_of, expected, parts, serve
 from fuzz.run_serve_fuzz import AT_ONCE, fuzz
 from fuzz.serve_mutations import session
 from wakeword import ConfigError
-from wakeword.serve.client_stream import ListeningStream
+from wakeword_serve.client_stream import ListeningStream
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
 
@@ -119,7 +119,7 @@ def test_random_use_finds_a_server_that_forgets_an_error(monkeypatch: pytest.Mon
     def fails(*arguments: object) -> None:
         raise KeyError("rate")
 
-    monkeypatch.setattr("wakeword.serve.connection.timestamp_of", fails)
+    monkeypatch.setattr("wakeword_serve.connection.timestamp_of", fails)
     assert "KeyError" in fuzz("marvin", 0.5).faults[0]
 
 

@@ -17,7 +17,7 @@ from scripts.ear.ear_graph import compact, recogniser_graph
 from scripts.ear.ear_lessons import own_tokens, strangers_among, taught_tokens
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
 from scripts.ear.ear_speech import SpokenUtterance, Way, read_utterances
-from scripts.ear.ear_teaching import Teaching, TeachingConfig
+from scripts.ear.ear_teaching import Teaching, TeachingConfig, ctc_loss
 from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_window
 from scripts.ear.whisper_weights import read_encoder
 from wakeword.base.errors import ConfigError, DataError
@@ -229,6 +229,31 @@ def test_a_state_of_other_options_or_a_damaged_one_is_refused(tmp_path: Path) ->
     (tmp_path / "state").write_bytes((tmp_path / "state").read_bytes()[:1_000])
     with pytest.raises(ConfigError, match="delete it"):
         teaching(6).resume(tmp_path / "state")
+
+
+def test_a_teaching_begins_with_the_mean_of_the_weights_of_another(
+    tmp_path: Path, lessons: AlignedSpeech, home: Surroundings
+) -> None:
+    config = TeachingConfig(steps=2, head_steps=0, batch=2, warm_up=2)
+    first, second = (Teaching(Ear(small_weights(), len(NAMES), width=16), len(NAMES) - 1, config) for _ in range(2))
+    first.run(lessons, home, 2, tmp_path / "state", lambda step, loss: None)
+    second.begin_from(tmp_path / "state")
+    one, other = first.averaged().state_dict(), second.averaged().state_dict()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert second.step == 0
+
+
+def test_noise_alone_teaches_that_nothing_is_said(lessons: AlignedSpeech) -> None:
+    noise, talk = (np.full(80_000, level, np.float32) for level in (0.25, 0.75))
+    around = Surroundings([np.eye(1, 4_000, dtype=np.float32)[0]], [noise], [talk])
+    alone = around.alone(np.random.default_rng(0))
+    assert len(alone) == BEFORE + 32_000
+    drawn = [draw_window(lessons, around, np.random.default_rng(seed)) for seed in range(200)]
+    assert 10 < sum(not told for _, told in drawn) < 50
+    sure, unsure = torch.full((2, 1, 100, 3), -5.0)
+    sure[..., 2], unsure[..., 2] = 0.0, -0.5
+    assert float(ctc_loss(sure, [[]], 2)) == 0
+    assert float(ctc_loss(unsure, [[]], 2)) == pytest.approx(50 / 12)
 
 
 # --- the graph

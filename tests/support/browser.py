@@ -35,7 +35,7 @@ def page_files() -> list[str]:
     suffixes = {".html", ".js", ".css", ".svg", ".json", ".webmanifest"}
     own = [path for folder in ("demo", "src") for path in (WEB / folder).rglob("*") if path.suffix in suffixes]
     shared = [assets_folder() / "encoders" / name for name in (EMBEDDING_FILE, PHONEMES_FILE)]
-    others = [*shipped_models().values(), *shared, assets_folder() / "audio" / "demo.flac"]
+    others = [*shipped_models().values(), *shared, assets_folder() / "audio" / "sentences.flac"]
     found = [path.relative_to(ROOT).as_posix() for path in (*own, *others)]
     return sorted([*found, *(RUNTIME_PATH + name for name in DIGESTS)])
 

@@ -17,15 +17,15 @@ from support.builders import bursts
 from wakeword.audio.detection import Keeps
 from wakeword.base.types import Array, Samples
 from wakeword.saving.keeper import Keeper
-from wakeword.serve.client_stream import Found, StreamSettings
-from wakeword.serve.connection import Shared, TimeLimits
-from wakeword.serve.fair_share import FairTurns
-from wakeword.serve.places import Place
-from wakeword.serve.server import Limits, Server
-from wakeword.serve.telemetry import Telemetry
-from wakeword.serve.wire import encode
-from wakeword.serve.words import OfferedWords, WordSettings
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
+from wakeword_serve.client_stream import Found, StreamSettings
+from wakeword_serve.connection import Shared, TimeLimits
+from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.places import Place
+from wakeword_serve.server import Limits, Server
+from wakeword_serve.telemetry import Telemetry
+from wakeword_serve.wire import encode
+from wakeword_serve.words import OfferedWords, WordSettings
 
 _WRITE_BYTES = 10_000
 PATIENCE = 20.0

@@ -11,7 +11,7 @@ from typing import Any
 from support.served import Served, serving
 from wakeword import Keeper
 from wakeword.audio.detection import Keeps
-from wakeword.serve.status_pages import Web, WebSettings
+from wakeword_serve.status_pages import Web, WebSettings
 
 
 def run(

@@ -10,6 +10,7 @@ from support import ROOT
 
 PACKAGES = {
     "wakeword": ROOT / "wakeword",
+    "wakeword_serve": ROOT / "serve" / "wakeword_serve",
     "wakeword_tools": ROOT / "tools" / "wakeword_tools",
     "wakeword_train": ROOT / "train" / "wakeword_train",
     "scripts": ROOT / "tools" / "scripts",
@@ -17,9 +18,9 @@ PACKAGES = {
     "fuzz": ROOT / "tools" / "fuzz",
     "wakeword_experiments": ROOT / "train" / "evidence" / "wakeword_experiments",
 }
-"""From the lowest to the highest: each imports itself and those before it."""
+"""From the lowest to the highest: each imports itself and those before it that ``below`` names."""
 
-INSTALLED = ("wakeword", "wakeword_tools", "wakeword_train")
+INSTALLED = ("wakeword", "wakeword_serve", "wakeword_tools", "wakeword_train")
 """The packages of the wheels, one each. The others are for checkouts."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -89,6 +90,12 @@ def _nodes(tree: ast.AST, *, functions: bool) -> Iterator[ast.AST]:
         yield node
         if functions or not isinstance(node, Function | ast.Lambda):
             yield from _nodes(node, functions=functions)
+
+
+def below(package: str) -> set[str]:
+    """The packages that a package may use: all before it; the server only where nothing of it is in a wheel."""
+    before = list(PACKAGES)[: list(PACKAGES).index(package)]
+    return set(before) - ({"wakeword_serve"} if package in INSTALLED else set())
 
 
 def modules(package: str) -> list[Module]:

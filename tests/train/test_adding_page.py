@@ -1,5 +1,6 @@
 """The engines, the method, the exporter, the verifier and the source on the page about adding work as printed."""
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import torch
 
 from wakeword import Detector, FileSource, ModelError
 from wakeword.model.installed import assets_folder, shipped_models
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
@@ -47,11 +49,18 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def test_the_engine_speaks() -> None:
     voices = english_voices(engines=["hum"])
     assert len({voice.source for voice in voices}) == len(voices) == 3
-    # A training needs voices of every split.
-    assert {voice.split for voice in voices} == set(Split)
+    assert [voice.split for voice in voices] == list(Split)
+    assert {voice.split for voice in english_voices(engines=["hum"], split=Split.TEST)} == {Split.TEST}
     spoken = engine_of(voices[0]).speak("marvin", voices[0])
     assert (spoken.dtype, spoken.shape) == (np.dtype(np.float32), (6 * 1_600,))
     assert np.array_equal(spoken, engine_of(voices[0]).speak("marvin", voices[0]))
+
+
+def test_the_command_line_speaks_with_the_engine_in_every_split(cli, tmp_path: Path) -> None:
+    ended = cli("synth", "zorvella", "--engine", "hum", "--voices", "all", "--count", "20", "--out", tmp_path / "clips")
+    assert ended.status == 0, ended.err
+    lines = (tmp_path / "clips" / MANIFEST).read_text().splitlines()
+    assert {json.loads(line)["split"] for line in lines} == set(Split)
 
 
 def test_the_method_trains() -> None:

@@ -99,7 +99,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_shipped_configurations_are_valid() -> None:
-    paths = sorted((assets_folder() / "configs").glob("*.toml"))
+    paths = sorted((assets_folder("wakeword_train") / "configs").glob("*.toml"))
     assert paths
     assert all(read_config(path).keyword in (path.stem, "") for path in paths)
 

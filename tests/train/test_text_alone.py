@@ -28,7 +28,7 @@ def test_people_are_never_promised_more_than_voices_and_the_middle_lies_between(
 
 
 def test_the_file_says_what_each_number_rests_on() -> None:
-    content = json.loads((assets_folder() / FILE).read_text("utf-8"))
+    content = json.loads((assets_folder("wakeword_train") / FILE).read_text("utf-8"))
     assert content["made_by"]
     for word, one in content["words"].items():
         assert one["recordings"] >= 10, word

@@ -213,7 +213,7 @@ const SCENARIOS = {
     const dropped = await words();
     await page.click("text=computer");
     await page.waitForFunction(() => document.querySelectorAll("#meters .word").length === 3);
-    const word = page.locator(".word", { hasText: "marvin" });
+    const word = page.locator(".word", { hasText: "jarvis" });
     const promised = await word.locator(".promise").innerText();
     const sensitivity = async () => parseInt((await word.locator("output").innerText()).replace("sensitivity ", ""), 10);
     const chosen = await word.locator("select option:checked").innerText();
@@ -234,6 +234,7 @@ const SCENARIOS = {
   async takes(job) {
     const { browser, page, seen } = await opened(job);
     await ready(page);
+    await page.fill("#take-word", "marvin");
     // A take and what listens share the microphone, and the take leaves it to what listens.
     await page.click("#take");
     await page.click("#listen");

@@ -21,6 +21,18 @@ def demo() -> Array:
     return read_audio(assets_folder() / "audio" / "demo.flac")
 
 
+@pytest.fixture(scope="session")
+def talk() -> Array:
+    """The recording of sentences, ``(samples,)``: "jarvis" in three of them."""
+    return read_audio(assets_folder() / "audio" / "sentences.flac")
+
+
+@pytest.fixture(scope="session")
+def calls(talk: Array) -> Array:
+    """Two of its sentences with "jarvis", ``(samples,)``: ten seconds."""
+    return np.concatenate([talk[: 7 * 16_000], talk[15 * 16_000 : 18 * 16_000]])
+
+
 @pytest.fixture(scope="module")
 def page() -> Iterator[PageServer]:
     """The page, until the module's tests are done."""
@@ -29,10 +41,10 @@ def page() -> Iterator[PageServer]:
 
 
 @pytest.fixture(scope="session")
-def microphones(demo: Array, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
-    """What a microphone hears, two times "marvin" in ten seconds and then silence, as WAV files of two rates."""
+def microphones(calls: Array, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """What a microphone hears, two times "jarvis" in ten seconds and then silence, as WAV files of two rates."""
     folder = tmp_path_factory.mktemp("microphones")
-    heard = np.concatenate([demo[: 10 * 16_000], np.zeros(16_000, np.float32)])
+    heard = np.concatenate([calls, np.zeros(16_000, np.float32)])
     found = {}
     for rate in (44_100, 48_000):
         found[rate] = folder / f"{rate}.wav"

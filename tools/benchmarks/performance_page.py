@@ -174,7 +174,7 @@ def _listened(soak: Mapping[str, Any]) -> str:
     return (
         f"**{soak['seconds'] / 3600:.2f} hours of a microphone in real time** ({soak['sample_rate']} Hz, a virtual device "
         f"over PulseAudio and PortAudio): {soak['heard_seconds']:.1f} s of {soak['seconds']:.1f} s heard, "
-        f"{soak['dropped_blocks']} dropped blocks, {soak['overflows']} overflows, {soak['gaps']} gaps{drift}{memory}; the "
+        f"{soak['dropped_blocks']} dropped blocks, {soak['overflows']} overflows, {soak['gaps']} gaps{drift}{memory}. The "
         f"longest push took {soak['longest_push_ms']:.0f} ms, and a second cost {soak['cpu_ms_per_second']:.1f} ms of CPU "
         "time, reading the device included.\n\n`python -m fuzz --microphone --hours 1` repeats it."
     )

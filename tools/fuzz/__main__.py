@@ -29,7 +29,7 @@ from fuzz.cases.targets import targets
 from wakeword import ConfigError, WakewordError
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
-from wakeword.serve.extra import require_extra
+from wakeword.base.plugins import require
 
 logger = logging.getLogger("soak")
 
@@ -106,7 +106,7 @@ def _fuzz(arguments: argparse.Namespace, hours: float) -> Fuzzed:
 
 def _serve(arguments: argparse.Namespace, hours: float | None) -> tuple[dict[str, Any], list[str]]:
     # Only now: these modules need the packages of the extra `serve`.
-    require_extra()
+    require("serve", "wakeword_serve", "wyoming")
     from fuzz import run_serve as soak_serve
     from fuzz import run_serve_fuzz as soak_serve_fuzz
 

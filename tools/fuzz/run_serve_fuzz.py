@@ -20,14 +20,14 @@ from fuzz.serve_mutations import session
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
 from wakeword.model.installed import shipped_models
-from wakeword.serve.client_stream import StreamSettings
-from wakeword.serve.connection import Shared, TimeLimits
-from wakeword.serve.fair_share import FairTurns
-from wakeword.serve.places import Place
-from wakeword.serve.server import Limits, Server
-from wakeword.serve.telemetry import Telemetry
-from wakeword.serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD
-from wakeword.serve.words import OfferedWords, WordSettings
+from wakeword_serve.client_stream import StreamSettings
+from wakeword_serve.connection import Shared, TimeLimits
+from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.places import Place
+from wakeword_serve.server import Limits, Server
+from wakeword_serve.telemetry import Telemetry
+from wakeword_serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD
+from wakeword_serve.words import OfferedWords, WordSettings
 
 AT_ONCE = 8
 """Connections at a time."""

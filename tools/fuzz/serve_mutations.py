@@ -10,7 +10,7 @@ from wyoming.info import Describe
 from wyoming.ping import Ping
 from wyoming.wake import Detect
 
-from wakeword.serve.wire import encode
+from wakeword_serve.wire import encode
 
 _ODD: tuple[object, ...] = (
     None,

@@ -8,8 +8,8 @@ The encoder of Whisper *tiny.en* is taught the dictionary's phonemes of transcri
 
 Folders of speech have ``transcripts.jsonl``; ``scripts.collect_speech`` writes it for other layouts. Another recogniser, by
 default the installed one, says where each phoneme is until the new one can. The same folders and seed give the same file on
-the same kind of processor. A run that was stopped goes on where it was: its state is kept beside ``--out``. It needs
-``pyroomacoustics``.
+the same kind of processor. A run that was stopped goes on where it was: its state is kept beside ``--out``. ``--from``
+takes the state of an earlier making and teaches its network further, at a lower rate. It needs ``pyroomacoustics``.
 
 ``assets/LICENSES.md`` names what is to be made anew afterwards.
 """
@@ -17,6 +17,7 @@ the same kind of processor. A run that was stopped goes on where it was: its sta
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -48,6 +49,8 @@ _SIMULATED, _MEASURED = 300, 3
 _MADE, _MADE_SECONDS = 240, 8.0
 """Stretches of household sound that are made, with speech of every seventh utterance as television."""
 _SHORTEST_NOISE = 3 * SAMPLE_RATE
+_FURTHER, _FURTHER_HEAD = 0.75, 0.5
+"""Shares of the rates of encoder and head at which an earlier making is taught further."""
 _NOT_TAUGHT = 4
 """One in so many noises stays for measurements."""
 _log = logging.getLogger(__name__)
@@ -64,7 +67,7 @@ def surroundings(
     talk = [one.sound for one in speech[::7] if len(one.samples) > _SHORTEST_NOISE]
     made = HouseholdSounds.made(_MADE, _MADE_SECONDS, speech=talk, seed=seed).stretches.numpy()
     _log.info("%d noises, %d made; %d rooms measured, %d simulated", len(sounds), len(made), len(measured), _SIMULATED)
-    return Surroundings([*simulated, *measured * _MEASURED], [*sounds, *made])
+    return Surroundings([*simulated, *measured * _MEASURED], sounds, list(made))
 
 
 def hearing(ear: Ear, samples: Array) -> Array:
@@ -84,6 +87,7 @@ def main(
     aligner: Annotated[
         Path | None, typer.Option("--aligner", help="A folder with another recogniser and its table of confusions.")
     ] = None,
+    earlier: Annotated[Path | None, typer.Option("--from", help="The state of a making, to teach further.")] = None,
     leave_out: Annotated[list[str] | None, typer.Option("--leave-out", help="A reader who is not taught.")] = None,
     steps: Annotated[int, typer.Option("--steps", min=100)] = 10_000,
     align_again: Annotated[int, typer.Option("--align-again", help="Step after which it aligns by itself.")] = 2_500,
@@ -93,7 +97,7 @@ def main(
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         encoders = aligner or assets_folder() / "encoders"
-        _make(weights, speech, noise, rooms, out, encoders, leave_out or [], (steps, align_again, seed))
+        _make(weights, speech, noise, rooms, out, encoders, leave_out or [], earlier, (steps, align_again, seed))
     except WakewordError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from None
@@ -107,6 +111,7 @@ def _make(
     out: Path,
     encoders: Path,
     leave_out: Sequence[str],
+    earlier: Path | None,
     plan: tuple[int, int, int],
 ) -> None:
     steps, align_again, seed = plan
@@ -117,8 +122,13 @@ def _make(
     taught, others = read_taught(speech, leave_out)
     _log.info("%.2f h of speech, and %.2f h of people who are not taught", hours_of(taught), hours_of(others))
     around = surroundings(noise, rooms, taught, seed)
-    teaching = Teaching(Ear(encoder, len(names)), names.index(BLANK), TeachingConfig(steps=steps, seed=seed))
-    state, halfway = out.with_suffix(".state"), out.with_suffix(".aligning.state")
+    config = TeachingConfig(steps=steps, seed=seed)
+    if earlier is not None:
+        config = replace(config, head_steps=0, rate=_FURTHER * config.rate, head_rate=_FURTHER_HEAD * config.head_rate)
+    teaching = Teaching(Ear(encoder, len(names)), names.index(BLANK), config)
+    state, halfway = out.with_suffix(".state"), earlier or out.with_suffix(".aligning.state")
+    if earlier is not None:
+        teaching.begin_from(earlier)
     if state.exists():
         teaching.resume(state)
     began = time.monotonic()
@@ -128,20 +138,20 @@ def _make(
             _log.info("step %d of %d: loss %.2f, %.0f s", step, steps, loss, time.monotonic() - began)
 
     tokens, between = tokens_of(names, token_costs(encoders / CONFUSIONS_FILE))
-    if teaching.step < align_again:
+    if earlier is None and teaching.step < align_again:
         first = aligned_speech(taught, before.log_probabilities, tokens, between, names)
         teaching.run(first, around, align_again, state, progress)
         teaching.save(halfway)
-    aligner = Teaching(Ear(encoder, len(names)), names.index(BLANK), teaching.config)
-    aligner.resume(halfway)
+    aligner = Teaching(Ear(encoder, len(names)), names.index(BLANK), config)
+    aligner.begin_from(halfway)
     ear = aligner.averaged()
     second = aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
     teaching.run(second, around, steps, state, progress)
     made = compact(recogniser_graph(teaching.averaged(), names))
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
-    state.unlink()
-    halfway.unlink()
+    if earlier is None:
+        halfway.unlink()
     _log.info("wrote %s", out)
 
 

@@ -17,15 +17,15 @@ from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
 
 # The word is where people put it when they call: first, last, or after a greeting. Amid a sentence it is found less often.
 _SENTENCES = (
-    ("am_fenrir", "marvin", "Marvin, what time is it?"),
-    ("bf_lily", None, "Martin and Arvin went to the market."),
+    ("am_fenrir", "jarvis", "Jarvis, what time is it?"),
+    ("bf_lily", None, "Travis and Harvey went to the market."),
     ("bm_daniel", "computer", "Computer, what is the weather today?"),
-    ("bf_isabella", None, "What a marvelous day for a walk."),
-    ("am_liam", "marvin", "Good morning, Marvin."),
+    ("bf_isabella", None, "The harvest was good this year."),
+    ("am_liam", "jarvis", "Good morning, Jarvis."),
     ("bm_fable", None, "The commuter train was late."),
     ("bf_lily", "computer", "Hey computer, stop the music."),
-    ("am_fenrir", None, "The margin was small, and the garden was starving."),
-    ("bf_isabella", "marvin", "Marvin, set a timer for ten minutes."),
+    ("am_fenrir", None, "The service was slow, and the garden was starving."),
+    ("bf_isabella", "jarvis", "Jarvis, set a timer for ten minutes."),
     ("bm_daniel", None, "Five competitors met on the court."),
     ("bm_fable", "computer", "Thank you, computer."),
     ("am_liam", None, "Larvae were found in the forest."),

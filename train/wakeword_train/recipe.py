@@ -14,7 +14,7 @@ from wakeword_train.training_run import DataFolders, Phase
 
 def default_recipe() -> TrainConfig:
     """The settings of ``assets/configs/default.toml``, with which a word is trained if no others are given."""
-    return read_config(assets_folder() / "configs" / "default.toml")
+    return read_config(assets_folder("wakeword_train") / "configs" / "default.toml")
 
 
 def phases_of(config: TrainConfig) -> list[Phase]:

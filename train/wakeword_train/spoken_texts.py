@@ -164,4 +164,4 @@ class SpokenKeyword:
 
 def _phrases(name: str) -> Path:
     """A list that ships with the package, or the user's own file."""
-    return Path(name) if name.endswith(".txt") else assets_folder() / "phrases" / f"{name}.txt"
+    return Path(name) if name.endswith(".txt") else assets_folder("wakeword_tools") / "phrases" / f"{name}.txt"

@@ -4,15 +4,14 @@ import json
 from collections.abc import Mapping
 from email.utils import formatdate
 from http import HTTPStatus
-from importlib.resources import files
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from wakeword.base.errors import ConfigError
+from wakeword.browser.bounded_http import BoundedHandler, BoundedHttpServer
+from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder
-from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer
-from wakeword.serve.places import is_own_host
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -115,8 +114,7 @@ RUNTIME = "web/node_modules/onnxruntime-web/dist/"
 
 def web_folder() -> Path:
     """The folder of the page and its library: inside the package, or next to it in a checkout."""
-    installed = Path(str(files("wakeword"))) / "web"
-    return installed if installed.is_dir() else installed.parent.parent / "web"
+    return assets_folder().with_name("web")
 
 
 def listed_files() -> list[str]:

@@ -130,7 +130,7 @@ COMMANDS = {
         },
         "Home, browser, other engines": {
             "serve": Command(
-                "wakeword.cli.serve:serve",
+                "wakeword_serve.cli:serve",
                 "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
             ),
             "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),

@@ -3,10 +3,10 @@
 from typing import Final
 
 EXAMPLES: Final = {
-    "listen": "wakeword listen --keyword alexa",
-    "scan": "wakeword scan --keyword alexa talk.wav",
+    "listen": "wakeword listen --keyword jarvis",
+    "scan": "wakeword scan --keyword jarvis talk.wav",
     "models": "wakeword models install zorvella.onnx",
-    "info": "wakeword info alexa",
+    "info": "wakeword info jarvis",
     "check": 'wakeword check "hey zorvella"',
     "train": 'wakeword train "hey zorvella"',
     "record": 'wakeword record "hey zorvella" --out takes',
@@ -14,15 +14,15 @@ EXAMPLES: Final = {
     "voices": "wakeword voices install kokoro",
     "synth": 'wakeword synth "hey zorvella" --out clips',
     "calibrate": "wakeword calibrate --model zorvella.onnx --positives takes --negatives no",
-    "evaluate": "wakeword evaluate --keyword alexa --positives takes --negatives no",
-    "compare": "wakeword compare alexa better.onnx --positives takes --negatives no",
-    "serve": "wakeword serve --keyword alexa --uri tcp://0.0.0.0:10400",
+    "evaluate": "wakeword evaluate --keyword jarvis --positives takes --negatives no",
+    "compare": "wakeword compare jarvis better.onnx --positives takes --negatives no",
+    "serve": "wakeword serve --keyword jarvis --uri tcp://0.0.0.0:10400",
     "renew": "wakeword renew zorvella.onnx",
-    "improve": "wakeword improve my-marvin --dry-run",
+    "improve": "wakeword improve my-jarvis --dry-run",
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",
     "doctor": "wakeword doctor --seconds 10",
-    "bench": "wakeword bench --keyword alexa",
-    "export": "wakeword export alexa --to openwakeword alexa-files",
+    "bench": "wakeword bench --keyword jarvis",
+    "export": "wakeword export jarvis --to openwakeword jarvis-files",
 }
 """Command -> the line."""

@@ -19,7 +19,7 @@ from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model, read_model_bytes
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
-DEFAULT_KEYWORD = "marvin"
+DEFAULT_KEYWORD = "jarvis"
 
 
 def _files(models: list[Path] | None) -> list[Path] | None:

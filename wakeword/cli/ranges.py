@@ -39,7 +39,7 @@ def present(paths: T) -> T:
 
 
 def separate(keywords: list[str] | None) -> list[str] | None:
-    """The value of ``--keyword``: ``alexa,computer`` are two, unless one model has this name."""
+    """The value of ``--keyword``: ``jarvis,computer`` are two, unless one model has this name."""
     return keywords and [one for given in keywords for one in _split(given)]
 
 

@@ -19,10 +19,11 @@ HOME_VARIABLE = "WAKEWORD_HOME"
 """Environment variable that names the folder in place of the system's own."""
 
 
-def assets_folder() -> Path:
-    """The folder of models, phrases and the demo recording: inside the package, or next to it in a checkout."""
-    installed = Path(str(files("wakeword"))) / "assets"
-    return installed if installed.is_dir() else installed.parent.parent / "assets"
+def assets_folder(package: str = "wakeword") -> Path:
+    """The folder of the files that a package of this project reads: inside the package, or in the checkout."""
+    inside = Path(str(files(package)))
+    places = [folder / "assets" for folder in (inside, *inside.parents[:2])]
+    return next(filter(Path.is_dir, places), places[0])
 
 
 def shipped_models() -> dict[str, Path]:

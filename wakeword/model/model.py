@@ -279,7 +279,7 @@ def _self_test(model: Model) -> None:
 
 
 def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
-    """Load a model that is known by its keyword (``"marvin"``), included or installed, or any model by its file.
+    """Load a model that is known by its keyword (``"jarvis"``), included or installed, or any model by its file.
 
     Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
     """

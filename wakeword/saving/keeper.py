@@ -46,7 +46,7 @@ class Keeper:
     ::
 
         with Keeper("kept") as keeper:
-            detector = Detector("marvin", keep=keeper)
+            detector = Detector("jarvis", keep=keeper)
             ...
             detection.outcome("false")
 

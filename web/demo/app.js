@@ -10,7 +10,7 @@ import { Spectrogram } from "./spectrogram.js";
 
 /** @typedef {import("./listening.js").Chosen} Chosen */
 
-const DEFAULT = "marvin";
+const DEFAULT = "jarvis";
 const CHOICE = "wakeword.words";
 
 /** All words on offer: name -> model. @type {Map<string, Chosen>} */
@@ -190,7 +190,7 @@ verify.addEventListener("change", () => {
   load();
 });
 byId("demo").addEventListener("click", () => {
-  scanning.scan(new URL("assets/audio/demo.flac", ROOT), "demo.flac");
+  scanning.scan(new URL("assets/audio/sentences.flac", ROOT), "sentences.flac");
 });
 for (const id of ["recording", "model"]) {
   const input = /** @type {HTMLInputElement} */ (byId(id));

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
+from wakeword.browser.bounded_http import MOST_CONNECTIONS
 from wakeword.browser.page_server import PageServer
-from wakeword.serve.bounded_http import MOST_CONNECTIONS
 
 SECRET = "not for the page"
 

@@ -171,7 +171,7 @@ def test_the_command_line_is_light(statement: str) -> None:
     assert done.stderr == "[]\n"
 
 
-OTHERS = ("wakeword_tools", "wakeword_train")
+OTHERS = ("wakeword_serve", "wakeword_tools", "wakeword_train")
 """The packages above the runtime."""
 TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
 

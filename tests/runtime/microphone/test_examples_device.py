@@ -14,13 +14,13 @@ from support.virtual_microphone import ROOT, VirtualMicrophone
 from wakeword import Detector
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 
-EXAMPLES = {"assistant.py": [], "asyncio_listener.py": [], "two_keywords.py": ["marvin"], "robot_loop.py": []}
-DEMO = ROOT / "assets" / "audio" / "demo.flac"
+EXAMPLES = {"assistant.py": [], "asyncio_listener.py": [], "two_keywords.py": ["jarvis"], "robot_loop.py": []}
+DEMO = ROOT / "assets" / "audio" / "sentences.flac"
 
 
 def test_each_detects_the_wake_word_and_ends_with_ctrl_c(microphone: VirtualMicrophone, tmp_path: Path) -> None:
     demo = read_audio(DEMO)
-    first = max(Detector("marvin").push(demo), key=lambda found: found.score)
+    first = max(Detector("jarvis").push(demo), key=lambda found: found.score)
     word = demo[round((first.start - 0.3) * SAMPLE_RATE) : round((first.end + 0.3) * SAMPLE_RATE)]
     soundfile.write(tmp_path / "word.wav", np.concatenate([np.zeros(8_000), word, np.zeros(8_000)]), SAMPLE_RATE)
     with ExitStack() as stack:
@@ -34,7 +34,7 @@ def test_each_detects_the_wake_word_and_ends_with_ctrl_c(microphone: VirtualMicr
             stack.callback(process.kill)
         deadline = time.monotonic() + 30
         # They do not report when they begin to listen: the word is played until all have reported it.
-        while not all(": marvin" in (tmp_path / f"{name}.txt").read_text() for name in listening):
+        while not all(": jarvis" in (tmp_path / f"{name}.txt").read_text() for name in listening):
             assert time.monotonic() < deadline, "not detected by all"
             microphone.play(tmp_path / "word.wav")
         for process in listening.values():

@@ -8,7 +8,7 @@ import pytest
 from support.builders import band_model_bytes
 
 from wakeword import Detector, ModelError, load_model
-from wakeword.model.installed import HOME_VARIABLE, model_name, user_folder, user_models
+from wakeword.model.installed import HOME_VARIABLE, assets_folder, model_name, user_folder, user_models
 
 
 @pytest.fixture
@@ -105,3 +105,17 @@ def test_without_a_choice_the_folder_is_that_of_the_system(monkeypatch: pytest.M
     assert user_folder("models") == tmp_path / "wakeword" / "models"
     assert user_models() == {}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_assets_of_a_package_are_inside_it_or_in_its_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed, checkout = tmp_path / "installed" / "whole_package", tmp_path / "checkout"
+    for folder in (installed, checkout / "part" / "part_package"):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+        monkeypatch.syspath_prepend(folder.parent)
+    for folder in (installed, checkout):
+        (folder / "assets").mkdir()
+    assert assets_folder("whole_package") == installed / "assets"
+    assert assets_folder("part_package") == checkout / "assets"

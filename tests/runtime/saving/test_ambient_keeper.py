@@ -1,8 +1,6 @@
 """Ambient hours: what is kept of every window, when it is on the disk, and how little disturbs that."""
 
-import asyncio
 import errno
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -147,28 +145,3 @@ def test_bad_input_is_one_line(cli: Any, given: tuple[str, ...], message: str) -
     assert (done.status, done.out) == (2, "")
     (line,) = done.err.splitlines()
     assert message in line
-
-
-def test_a_server_keeps_the_hours_of_each_stream_if_asked(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
-    from support.served import int16, serving
-
-    # A clock that leaves time for all that is sent.
-    monkeypatch.setattr("wakeword.serve.fair_share.monotonic", itertools.count(step=60).__next__)
-
-    async def speak(keeper: AmbientKeeper) -> None:
-        async with serving(models / "low.onnx", windows=keeper.stream) as served:
-            for stop in (True, False):
-                client = await served.client()
-                await client.speak(int16(MINUTE[:160_000]), stop=stop)
-                await client.close()
-
-    keeper = AmbientKeeper(tmp_path)
-    asyncio.run(speak(keeper))
-    keeper.close()
-    ended, left = sorted(segments(tmp_path), key=lambda one: one.length or 0, reverse=True)
-    assert ended.samples == 160_000
-    assert left.length is None
-    np.testing.assert_array_equal(left.logits, ended.logits[: len(left.logits)])

@@ -34,7 +34,7 @@ def test_near_negatives_of_train_and_test_share_no_text_and_no_voice(tmp_path: P
     for what in ("text", "phonemes", "source", "voice"):
         assert not {row[what] for row in made["train"]} & {row[what] for row in made["test"]}
     of_test = {row["text"] for row in made["test"]}
-    assert set(read_texts(assets_folder() / "phrases" / "marvin.txt")) <= of_test
+    assert set(read_texts(assets_folder("wakeword_tools") / "phrases" / "marvin.txt")) <= of_test
     assert all(float(row["distance"]) >= 0.5 for row in made["test"])
 
 
@@ -64,7 +64,7 @@ def test_positives_say_the_keyword(tmp_path: Path) -> None:
 
 def test_a_test_list_with_training_texts_is_refused_without_any_side(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
-    own.write_text("\n".join(read_texts(assets_folder() / "phrases" / "marvin-train.txt")))
+    own.write_text("\n".join(read_texts(assets_folder("wakeword_tools") / "phrases" / "marvin-train.txt")))
     options = ["--near-negatives", "--texts", own, "--voices", "test", "--count", "5"]
     refused = synth("marvin", *options, "--out", tmp_path / "set")
     assert isinstance(refused.exception, SynthesisError)

@@ -147,7 +147,7 @@ def test_engines_without_phonemes_get_words_only() -> None:
 
 
 def shipped_keywords() -> list[str]:
-    files = (assets_folder() / "phrases").glob("*-train.txt")
+    files = (assets_folder("wakeword_tools") / "phrases").glob("*-train.txt")
     return sorted(path.name.removesuffix("-train.txt") for path in files)
 
 

@@ -10,14 +10,14 @@ from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT, reco
 
 
 def counts() -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = json.loads((assets_folder() / "encoders" / CONFUSIONS_FILE).read_text())[
-        "counts"
-    ]
+    found: dict[str, dict[str, int]] = json.loads(
+        (assets_folder("wakeword_tools") / "encoders" / CONFUSIONS_FILE).read_text()
+    )["counts"]
     return found
 
 
 def test_the_table_was_counted_with_the_network_that_is_installed() -> None:
-    content = json.loads((assets_folder() / "encoders" / CONFUSIONS_FILE).read_text())
+    content = json.loads((assets_folder("wakeword_tools") / "encoders" / CONFUSIONS_FILE).read_text())
     assert content["phonemes_digest"] == file_digest(assets_folder() / "encoders" / PHONEMES_FILE)
 
 

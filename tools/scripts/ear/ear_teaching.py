@@ -23,6 +23,8 @@ _CHECKPOINT = 500
 _MASKS, _WIDEST_BAND, _LONGEST_GAP = 2, 12, 8
 """Masks of bands and of time in a window, and their most bands and log-mel frames (SpecAugment, Park et al., 2019)."""
 _MASKED = 0.6
+_COUNTS_AS = 12
+"""Phonemes that a window without speech counts for."""
 
 
 @dataclass(frozen=True)
@@ -129,19 +131,31 @@ class Teaching:
                 temporary,
             )
 
+    def begin_from(self, path: Path) -> None:
+        """Begin with the mean of the weights of another teaching, from its state. ``ConfigError`` if it cannot be read."""
+        kept = _kept(path)
+        self.ear.load_state_dict({**kept["ear"], **kept["mean"]})
+        self._mean = {name: one.detach().clone() for name, one in self.ear.named_parameters()}
+
     def resume(self, path: Path) -> None:
         """Go on from a state. ``ConfigError`` if it is of another configuration or cannot be read."""
-        try:
-            kept = torch.load(path, weights_only=True)
-            same = kept["config"] == vars(self.config)
-        except Exception as error:  # torch raises many kinds for a damaged file
-            raise ConfigError(f"{path}: expected the state of a recogniser, could not read it; delete it") from error
-        if not same:
+        kept = _kept(path)
+        if kept["config"] != vars(self.config):
             raise ConfigError(f"{path}: expected a state of the same options, got {kept['config']}; delete it")
         self.step = kept["step"]
         self.ear.load_state_dict(kept["ear"])
         self._mean = kept["mean"]
         self._optimiser.load_state_dict(kept["optimiser"])
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    try:
+        kept: dict[str, Any] = torch.load(path, weights_only=True)
+        if not {"step", "config", "ear", "mean", "optimiser"} <= set(kept):
+            raise ValueError(list(kept))
+    except Exception as error:  # torch raises many kinds for a damaged file
+        raise ConfigError(f"{path}: expected the state of a recogniser, could not read it; delete it") from error
+    return kept
 
 
 def ctc_loss(said: Tensor, told: Sequence[Sequence[int]], blank: int) -> Tensor:
@@ -152,7 +166,7 @@ def ctc_loss(said: Tensor, told: Sequence[Sequence[int]], blank: int) -> Tensor:
     losses = nnf.ctc_loss(
         said.transpose(0, 1), targets, outputs, lengths, blank=blank, reduction="none", zero_infinity=True
     )
-    return (losses / lengths.clamp(min=1)).mean()
+    return (losses / torch.where(lengths > 0, lengths, _COUNTS_AS)).mean()
 
 
 def _masked(log_mel: Tensor, random: np.random.Generator) -> Tensor:

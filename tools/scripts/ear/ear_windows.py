@@ -21,6 +21,8 @@ _SPEEDS, _OTHER_SPEED = (0.87, 1.16), 0.5
 """How much faster a stretch is played, which moves its pitch as well, and the share of windows in which it is."""
 _ALONE, _MOST_WORDS = 0.35, 3
 """Share of windows with a few words amid silence, as people say a wake word."""
+_WITHOUT_SPEECH = 0.12
+"""Share of windows with noise or music alone: a recogniser that never heard them is unsure there, and fits every word."""
 _EDGES = 2
 """Outputs at either end of a window in which no phoneme may begin: half of it is outside."""
 _MARGIN = 3
@@ -29,6 +31,8 @@ _FADE = SAMPLE_RATE // 100
 _AS_IT_IS, _IN_ROOM, _TILTED, _NARROW, _IN_NOISE, _HISS, _CLIPPED = 0.15, 0.5, 0.35, 0.35, 0.7, 0.3, 0.04
 """Shares of windows; narrow are so many of those that are tilted."""
 _SNR = -1.0, 24.0
+_TWO_NOISES = 0.3
+"""Share of the windows without speech in which two noises sound."""
 _PEAK, _NOISE = 0.5, 0.002
 """As ``phoneme_verifier.as_recogniser_hears``."""
 _SILENT = 3e-3
@@ -62,15 +66,30 @@ class AlignedSpeech:
 class Surroundings:
     """Rooms and noises that speech is put into."""
 
-    def __init__(self, rooms: Sequence[Array], noises: Sequence[Array]) -> None:
-        """``rooms``: responses, ``noises``: recordings at 16 kHz of at least three seconds."""
+    def __init__(self, rooms: Sequence[Array], noises: Sequence[Array], made: Sequence[Array] = ()) -> None:
+        """``rooms``: responses, ``noises``: recordings at 16 kHz of at least three seconds, ``made``: others with talk."""
         self._rooms = rooms
-        self._noises = noises
-        self._shares = np.sqrt([len(one) for one in noises])
+        self._noises = [*noises, *made]
+        self._shares = np.sqrt([len(one) for one in self._noises])
+        self._without_speech = self._shares * (np.arange(len(self._shares)) < len(noises))
         self._shares /= self._shares.sum()
+        self._without_speech /= self._without_speech.sum()
 
-    def around(self, speech: Array, random: np.random.Generator) -> Array:
-        """The same speech, ``(samples,)``, as a microphone may get it; the first ``BEFORE`` samples are lead-in."""
+    def alone(self, random: np.random.Generator) -> Array:
+        """Noise or music without speech, ``(BEFORE + PHONEME_SAMPLES,)``, as a microphone may get it."""
+        noise = self._stretch_of(self._without_speech, BEFORE + PHONEME_SAMPLES, random)
+        if random.random() < _TWO_NOISES:
+            other = self._stretch_of(self._without_speech, len(noise), random)
+            noise = noise + other * np.float32(
+                np.abs(noise).max() / (np.abs(other).max() + 1e-9) * 10 ** (random.uniform(-20, 0) / 20)
+            )
+        return self.around(noise, random, noisy=0)  # noise may have talk in it
+
+    def around(self, speech: Array, random: np.random.Generator, *, noisy: float = _IN_NOISE) -> Array:
+        """The same speech, ``(samples,)``, as a microphone may get it; the first ``BEFORE`` samples are lead-in.
+
+        ``noisy``: how often noise is added.
+        """
         if random.random() < _AS_IT_IS:
             return speech
         heard = speech
@@ -78,7 +97,7 @@ class Surroundings:
             heard = _in_room(heard, self._rooms[int(random.integers(len(self._rooms)))])
         if random.random() < _TILTED:
             heard = _tilted(heard, random)
-        if random.random() < _IN_NOISE:
+        if random.random() < noisy:
             heard = heard + self._noise(heard, random)
         if random.random() < _HISS:
             level = np.abs(heard).max() * 10 ** (random.uniform(-55, -25) / 20)
@@ -89,30 +108,41 @@ class Surroundings:
         return heard
 
     def _noise(self, heard: Array, random: np.random.Generator) -> Array:
-        noise = self._noises[int(random.choice(len(self._noises), p=self._shares))]
-        first = int(random.integers(0, len(noise) - len(heard) + 1))
-        noise = noise[first : first + len(heard)]
+        noise = self._stretch_of(self._shares, len(heard), random)
         loud = heard[np.abs(heard) > 0.05 * np.abs(heard).max()]
         level = np.sqrt(np.mean(loud**2) / (np.mean(noise[BEFORE:] ** 2) + 1e-12)) if len(loud) else 1.0
         scaled: Array = noise * np.float32(level * 10 ** (-random.uniform(*_SNR) / 20))
         return scaled
+
+    def _stretch_of(self, shares: NDArray[np.float64], length: int, random: np.random.Generator) -> Array:
+        noise = self._noises[int(random.choice(len(self._noises), p=shares))]
+        first = int(random.integers(0, len(noise) - length + 1))
+        return noise[first : first + length]
 
 
 def draw_window(
     speech: AlignedSpeech, surroundings: Surroundings, random: np.random.Generator
 ) -> tuple[Array, list[int]]:
     """A window as the recogniser hears it, ``(PHONEME_SAMPLES,)`` float32, and the tokens that are said in it."""
+    if random.random() < _WITHOUT_SPEECH:
+        told: list[int] = []
+        heard = surroundings.alone(random)[BEFORE:]
+    else:
+        samples, told = _spoken(speech, random)
+        heard = surroundings.around(samples, random)[BEFORE:]
+    heard = heard * np.float32(_PEAK / (np.abs(heard).max() + 1e-5))
+    return heard + np.float32(_NOISE) * random.standard_normal(len(heard), np.float32), told
+
+
+def _spoken(speech: AlignedSpeech, random: np.random.Generator) -> tuple[Array, list[int]]:
+    """``(BEFORE + PHONEME_SAMPLES,)`` of clean speech, and the tokens that are said in the window."""
     while True:
         number = int(random.choice(len(speech.shares), p=speech.shares))
         rate = float(random.uniform(*_SPEEDS)) if random.random() < _OTHER_SPEED else 1.0
         take = _words_alone if random.random() < _ALONE else _stretch
         samples, places, chosen = take(speech, number, rate, random)
         if np.abs(samples[BEFORE:]).max() > _SILENT:
-            break
-    told = _told(speech, number, places, chosen)
-    heard = surroundings.around(samples, random)[BEFORE:]
-    heard = heard * np.float32(_PEAK / (np.abs(heard).max() + 1e-5))
-    return heard + np.float32(_NOISE) * random.standard_normal(len(heard), np.float32), told
+            return samples, _told(speech, number, places, chosen)
 
 
 def _stretch(

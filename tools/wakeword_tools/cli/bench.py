@@ -57,7 +57,7 @@ def listening_cost(options: BenchOptions) -> dict[str, float]:
     Raises ``ModelError`` for an unusable model and ``AudioFormatError`` for a recording that cannot be read.
     """
     models: list[str | Path] = [*options.models.names, *map(resolved, options.models.files)]
-    samples = read_audio(options.recording or assets_folder() / "audio" / "demo.flac")
+    samples = read_audio(options.recording or assets_folder() / "audio" / "sentences.flac")
     audio = np.asarray((np.clip(samples, -1, 1) * 32_767).round(), np.int16)
     blocks = [audio[start : start + _BLOCK] for start in range(0, len(audio), _BLOCK)]
     began = time.perf_counter()

@@ -67,7 +67,7 @@ def _voices(engines: Sequence[str], splits: Sequence[Split]) -> dict[Split, list
     voices = {split: english_voices(split, engines=engines) for split in splits}
     for split, found in voices.items():
         if not found:
-            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(engines)} has none")
+            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(engines)} has none; add --engine")
     return voices
 
 

@@ -74,7 +74,7 @@ def set_phrases() -> frozenset[str]:
 
     Their words tell nothing of how often they are said: one by one they are as frequent as in phrases that no one says.
     """
-    path = assets_folder() / "phrases" / "set-phrases.txt"
+    path = assets_folder("wakeword_tools") / "phrases" / "set-phrases.txt"
     return frozenset(" ".join(words_of(text)) for text in read_texts(path))
 
 

@@ -75,7 +75,8 @@ def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, floa
 @cache
 def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
     """Phoneme -> the tokens that may stand for it, and what each of them costs; by default of the included recogniser."""
-    counts = json.loads((table or assets_folder() / "encoders" / CONFUSIONS_FILE).read_text("utf-8"))["counts"]
+    table = table or assets_folder("wakeword_tools") / "encoders" / CONFUSIONS_FILE
+    counts = json.loads(table.read_text("utf-8"))["counts"]
     found = {}
     for phoneme, symbols in IPA.items():
         of_all = counts.get(phoneme, {})

@@ -68,7 +68,7 @@ def split_of_sound(sound: Sounds, *, test: int = _TEST) -> Split:
 def shipped_list(keyword: str, *, test: bool) -> Path | None:
     """The package's list of near negatives of a keyword, for the test or for training; ``None`` if there is none."""
     name = "_".join(words_of(keyword))
-    path = assets_folder() / "phrases" / (f"{name}.txt" if test else f"{name}-train.txt")
+    path = assets_folder("wakeword_tools") / "phrases" / (f"{name}.txt" if test else f"{name}-train.txt")
     return path if path.is_file() else None
 
 

@@ -145,7 +145,7 @@ PROVENANCE = "provenance"
 
 def encoder_path(name: str) -> Path:
     """The file of an encoder: one of ``assets/encoders`` by its name, or a path that ends in ``.npz``."""
-    return Path(name) if name.endswith(".npz") else assets_folder() / "encoders" / f"{name}.npz"
+    return Path(name) if name.endswith(".npz") else assets_folder("wakeword_train") / "encoders" / f"{name}.npz"
 
 
 def file_fingerprint(path: Path) -> str:

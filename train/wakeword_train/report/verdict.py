@@ -243,7 +243,7 @@ def text_alone() -> TextAlone:
     Measured once with the default recipe, on people that no model had heard: the experiments "anyword" and "weighing" make
     the figures (train/evidence/results).
     """
-    path = assets_folder() / FILE
+    path = assets_folder("wakeword_train") / FILE
     try:
         content = json.loads(path.read_text("utf-8"))
         first, head, phonemes = content["weights"]

@@ -151,7 +151,8 @@ def test_the_page_counts_all_recordings_and_the_whole_ones() -> None:
     assert "`COMMAND` on 2020-01-01" in page
     sentence = folds_sentence(record, page="folds.md")
     assert 'the recipe of "updown" finds at its defaults, `fa_per_hour=1`, 33 / 0 % (0 to 96) of all 3' in sentence
-    assert "and 50 / 0 % (0 to 100) of the 2 that are whole, with 0.38 false accepts an hour in the mean (" in sentence
+    assert "and 50 / 0 % (0 to 100) of the 2 that are whole. In the mean" in sentence
+    assert "these models have 0.38 false accepts an hour (" in sentence
     assert page.count("The recipe of the included model trained 2 times") == 1
     earlier = record | {"earlier": "with less speech"}
     assert "An earlier recipe of the included model, with less speech, trained" in stage_folds_page(

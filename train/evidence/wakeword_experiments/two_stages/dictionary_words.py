@@ -76,7 +76,7 @@ def heard_in_training(keyword: str, texts: Sequence[str]) -> list[bool]:
     """Which texts sound like one that training had, as a close word of today's generator or as another word."""
     pool = confusables(keyword)
     close = [one.phones for split, count in _TRAINED.items() for one in choose_texts(pool, count, split=split)]
-    lists = [text for name in _OTHERS for text in read_texts(assets_folder() / "phrases" / name)]
+    lists = [text for name in _OTHERS for text in read_texts(assets_folder("wakeword_tools") / "phrases" / name)]
     known = {key for phones in (*close, *(ways[0] for ways in pronounce(lists))) for key in sound_keys(phones)}
     return [bool(known & sound_keys(ways[0])) for ways in pronounce(texts)]
 

@@ -2,7 +2,7 @@
 telephone.
 
 A recording is found if the word's phonemes fit it better than they fit all but a small share of looks at other people's
-speech.
+speech, and all but the same share of looks at noise and music: a recogniser that is unsure in noise fits every word there.
 """
 
 import datetime
@@ -33,8 +33,8 @@ from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, recogniser_variants
 UNLIKELY = 0.004, 0.0005
 """Shares of looks at other speech that fit as well as a found recording, or better: the second is about half a mistake an
 hour, and the first what a first stage and a head let through."""
-_EVERY = 1.05
-"""Seconds between two looks at speech: the stricter share needs thousands."""
+_EVERY = 0.6
+"""Seconds between two looks: the stricter share needs thousands."""
 _AFTER = SAMPLE_RATE // 4
 """Samples of a look after the word."""
 _SILENT = 0.01
@@ -56,6 +56,7 @@ def measure_recognisers(
     words: Sequence[str],
     audio: Path,
     speech: Sequence[Path],
+    noise: Sequence[Path],
     figures: Path,
     *,
     command: str,
@@ -64,14 +65,15 @@ def measure_recognisers(
     """Write the figures and their page.
 
     ``folders``: each with a recogniser and its confusions, as ``encoders``; ``speech``: recordings of people whom none of
-    them was taught by, in which none of the words is common.
+    them was taught by, in which none of the words is common; ``noise``: noise and music of which the same is true.
     """
-    recordings = [read_audio(path) for folder in speech for path in audio_files(folder)]
-    looks = [look for samples in recordings for look in _looks(samples)]
+    recordings = [[read_audio(path) for folder in some for path in audio_files(folder)] for some in (speech, noise)]
+    looks, sounds = ([look for samples in some for look in _looks(samples)] for some in recordings)
     said = {word: _said(word, audio, report) for word in words}
-    found = {}
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    above: dict[str, dict[str, int]] = {}
     for folder in folders:
-        report(f"{folder.name}: {len(looks)} looks at speech")
+        report(f"{folder.name}: {len(looks)} looks at speech, {len(sounds)} at noise")
         path = folder / PHONEMES_FILE
         network = load_phonemes(path, file_digest(path))
         costs = token_costs(folder / CONFUSIONS_FILE)
@@ -80,21 +82,26 @@ def measure_recognisers(
             word: KeywordPhonemes([way.variant for way in own], network.tokens, [way.losses for way in own])
             for word, own in ways.items()
         }
-        heard = [network.log_probabilities(look) for look in looks]
-        found[folder.name] = {
-            word: {
-                how: _found(keyword, [network.log_probabilities(one) for one in said[word][how]], heard) for how in _HOW
+        others = [[network.log_probabilities(look) for look in some] for some in (looks, sounds)]
+        found[folder.name], above[folder.name] = {}, {}
+        for word, keyword in keywords.items():
+            of_speech, of_noise = (np.sort([keyword.score(one) for one in some]) for some in others)
+            own = {
+                how: np.array([keyword.score(network.log_probabilities(one)) for one in said[word][how]])
+                for how in _HOW
             }
-            for word, keyword in keywords.items()
-        }
+            found[folder.name][word] = {how: _found(scores, of_speech, of_noise) for how, scores in own.items()}
+            above[folder.name][word] = int((of_noise > _level(of_speech, UNLIKELY[-1])).sum())
     record = {
         "command": command,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "looks": len(looks),
-        "hours": sum(map(len, recordings)) / SAMPLE_RATE / 3600,
+        "looks_at_noise": len(sounds),
+        "hours": sum(map(len, recordings[0])) / SAMPLE_RATE / 3600,
         "recordings": {word: len(own["clean"]) for word, own in said.items()},
         "digests": {folder.name: file_digest(folder / PHONEMES_FILE) for folder in folders},
         "found": found,
+        "noise_above": above,
     }
     write_json(figures, record)
     with replacing(figures.with_suffix(".md")) as temporary:
@@ -137,11 +144,14 @@ def _by_telephone(samples: Array) -> Array:
     return found
 
 
-def _found(keyword: KeywordPhonemes, own: Sequence[Array], others: Sequence[Array]) -> list[float]:
-    """The share of ``own`` that fits better, for each of ``UNLIKELY``."""
-    fits: Scores = np.sort([keyword.score(one) for one in others])
-    scores = np.array([keyword.score(one) for one in own])
-    return [float(np.mean(scores > fits[-max(1, round(share * len(fits)))])) for share in UNLIKELY]
+def _level(fits: Scores, share: float) -> float:
+    """What all but a share of these scores, in rising order, do not exceed."""
+    return float(fits[-max(1, round(share * len(fits)))])
+
+
+def _found(own: Scores, *others: Scores) -> list[float]:
+    """The share of ``own`` that exceeds the level of each of ``others``, for each of ``UNLIKELY``."""
+    return [float(np.mean(own > max(_level(fits, share) for fits in others))) for share in UNLIKELY]
 
 
 def recogniser_page(record: Mapping[str, Any], *, figures: str) -> str:
@@ -152,9 +162,14 @@ def recogniser_page(record: Mapping[str, Any], *, figures: str) -> str:
         "# Recognisers",
         "",
         "The share of recordings of people, in per cent, whose word's phonemes fit what a recogniser hears better than "
-        f"they fit all but {strict} % of {record['looks']} looks at {record['hours']:.1f} h of other people's speech; in "
-        f"brackets: all but {of_all} %. None of these people, noises and rooms had a part when the last of the recognisers "
-        "was taught. Each has the table of its own confusions.",
+        f"they fit all but {strict} % of {record['looks']} looks at {record['hours']:.1f} h of other people's speech, and "
+        f"better than all but as many of {record['looks_at_noise']} looks at noise and music; in brackets: all but "
+        f"{of_all} %. None of these people, noises and rooms had a part when Whisper's encoder was taught. Each recogniser "
+        "has the table of its own confusions.",
+        "",
+        f"Looks at noise and music that reach what {strict} % of the looks at speech reach, word by word: "
+        + "; ".join(f"{name} {', '.join(map(str, record['noise_above'][name].values()))}" for name in names)
+        + ".",
     ]
     for how, name in _HOW.items():
         lines += ["", f"## {name[0].upper()}{name[1:]}", "", f"| word | recordings | {' | '.join(names)} |"]

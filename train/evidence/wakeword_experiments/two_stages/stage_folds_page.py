@@ -79,7 +79,7 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     if len(whole) < len(recordings):
         text += f", and {_recall(whole, 'default')} of the {len(whole)} that are whole"
     if rate := _rate_of_all(record["folds"]):
-        text += f", with {rate} false accepts an hour in the mean"
+        text += f". In the mean these models have {rate} false accepts an hour"
     return f"{text} (`{page}`)."
 
 

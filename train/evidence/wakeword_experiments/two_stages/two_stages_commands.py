@@ -210,13 +210,14 @@ def recognisers(
     word: _Words,
     audio: _Audio,
     speech: Annotated[list[Path], typer.Option("--speech", help="Long recordings of other people; repeatable.")],
+    noise: Annotated[list[Path], typer.Option("--noise", help="Noise and music that none was taught; repeatable.")],
     figures: Annotated[Path, typer.Option("--figures")] = _OUT / "recognisers.json",
 ) -> None:
     """What phoneme recognisers hear of people as recorded, in noise and in rooms."""
     from wakeword_experiments.two_stages.recogniser_study import measure_recognisers
 
     begin(1)
-    measure_recognisers(encoders, word, audio, speech, figures, command=command_line(), report=report_progress)
+    measure_recognisers(encoders, word, audio, speech, noise, figures, command=command_line(), report=report_progress)
 
 
 def exports(

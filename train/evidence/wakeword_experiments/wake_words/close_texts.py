@@ -75,7 +75,7 @@ def nearest_texts(word: str) -> CloseTexts:
 
 def phrases(name: str) -> Path:
     """A list of ``assets/phrases``. Raises ``DataError`` if there is none of that name."""
-    path = assets_folder() / "phrases" / name
+    path = assets_folder("wakeword_tools") / "phrases" / name
     if not path.is_file():
         raise DataError(
             f"expected lists of words close to the keyword, KEYWORD.txt and KEYWORD-train.txt, found no {path}"

@@ -1,0 +1,241 @@
+"""One stream of audio from a client, and the detector that listens to it."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from wakeword.audio.detection import Detection, Keeps, WakeOutcome
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Samples
+from wakeword.engine import Detector
+from wakeword.saving.hours import HeardHours
+from wakeword.stream.keyword import KeepsWindows, KeywordTracker
+from wakeword.verify.verifier import Look
+from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, Allowance, Share
+from wakeword_serve.wire_audio import PcmFormat
+from wakeword_serve.words import OfferedWord
+
+_KEPT_SECONDS = 0.1
+"""Audio that may wait for more: little, as a client decides how many bytes a second takes."""
+_PEAK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """How every stream is listened to."""
+
+    refractory: int
+    """Frames after a detection in which the same word is not reported again."""
+    pre_roll: float
+    """Seconds of audio from before the word in a detection."""
+    playback: bool = False
+    """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
+    keep: Keeps | None = None
+    """Keeps wakes and near misses."""
+    hours: HeardHours | None = None
+    """Counts how long each word was listened for."""
+    windows: Callable[[KeywordTracker], KeepsWindows] | None = None
+    """Keeps how the words score all the time."""
+
+
+class _KeepsPhrases:
+    """Keeps events by the phrases of words, which detectors of a server know by the names of their files."""
+
+    def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord], client: str) -> None:
+        self._keep, self._words, self._client = keep, words, client
+
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        """See ``Keeps``."""
+        word = self._words[detection.keyword]
+        about: Mapping[str, str | float] = {**detection.about, "threshold": word.threshold, "client": self._client}
+        return self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
+
+
+class _InTime:
+    """Gives on the windows of a room for which a clock had the time: its hours pass no faster, whatever a client sends.
+
+    Once a client is ahead, nothing is given on for half a minute, so that the rest is in few pieces.
+    """
+
+    def __init__(self, windows: KeepsWindows, keyword: KeywordTracker, share: Share) -> None:
+        self._windows, self._share = windows, share
+        self._first, self._step = keyword.window / SAMPLE_RATE, keyword.step / SAMPLE_RATE
+        self._left, self._is_ahead = Allowance(1.0, AHEAD), False
+        self.begin()
+
+    def begin(self) -> None:
+        """See ``KeepsWindows``, as for those below."""
+        self._windows.begin()
+        self._needed, self._is_whole = self._first, not self._is_ahead
+
+    def push(self, logit: float, look: Look | None) -> None:
+        """A window."""
+        if self._has_time():
+            self._windows.push(logit, look)
+
+    def hold(self) -> None:
+        """A window of quiet."""
+        if self._has_time():
+            self._windows.hold()
+
+    def end(self, length: int) -> None:
+        """The end; of a stream with a gap the number of samples says nothing."""
+        if self._is_whole:
+            self._windows.end(length)
+
+    def _has_time(self) -> bool:
+        if self._is_ahead:
+            self._left.take(0.0)
+            if self._left.saved < AHEAD or not self._share.is_room():
+                return False
+            self.begin()
+        self._is_ahead = not self._share.is_room() or self._left.take(self._needed) > 0
+        self._needed = self._step
+        self._is_whole &= not self._is_ahead
+        return not self._is_ahead
+
+
+class Found(NamedTuple):
+    """A detection in a stream."""
+
+    word: OfferedWord
+    timestamp: int
+    """Milliseconds, on the clock of the chunks' timestamps; without these, since the start of the stream."""
+    detection: Detection
+
+
+class StreamEvents(NamedTuple):
+    """What a block of audio has led to."""
+
+    found: list[Found]
+    scored: bool
+    """Whether a window may have ended in it, so that there was work to do."""
+    candidates: Mapping[str, int]
+    """For each word, the windows in it that a second stage has looked at."""
+
+
+class ListeningStream:
+    """Audio of one format -> detections of some words. Not for use by several tasks at once.
+
+    The event loop does what takes microseconds; windows are scored by threads, so that a second stage that looks at a
+    candidate of one stream delays no other. A ``DetectorPool`` would cost less (50 connections, six words: 0.62 of the
+    processor time in speech, 0.83 in quiet), but has one list of words and scores all streams in one thread.
+    """
+
+    def __init__(self, words: Sequence[OfferedWord], pcm: PcmFormat, settings: StreamSettings, share: Share) -> None:
+        windows = settings.windows
+        self.format = pcm
+        self.words = words
+        self._by_name = {word.name: word for word in words}
+        self._share = share
+        self._hours = settings.hours
+        self._has_playback = settings.playback and pcm.channels > 1
+        self._detector = Detector(
+            [word.model for word in words],
+            threshold={word.name: word.threshold for word in words},
+            sample_rate=pcm.rate,
+            refractory=settings.refractory,
+            pre_roll=settings.pre_roll,
+            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, share.address),
+            windows=None if windows is None else lambda keyword: _InTime(windows(keyword), keyword, share),
+        )
+        self.restart(None)
+
+    def restart(self, timestamp: int | None) -> None:
+        """Begin a new stream; ``timestamp``: of its beginning, in milliseconds."""
+        self._detector.reset()
+        self._waiting = bytearray()
+        self._bytes = 0
+        self._base = timestamp or 0
+        self._chunk = (0.0, self._base)
+        """The newest chunk's start, in seconds of the stream, and its timestamp."""
+        self.fired = 0
+        """Detections in this stream."""
+        self._scores: deque[tuple[float, Mapping[str, float]]] = deque()
+        """Seconds of the stream and the scores then, for the newest second."""
+        self.newest: Samples = np.zeros(0, np.int16)
+        """The newest block of audio."""
+
+    @property
+    def seconds(self) -> float:
+        """Audio received since the start of the stream."""
+        return self._bytes // self.format.frame / self.format.rate
+
+    @property
+    def peaks(self) -> dict[str, float]:
+        """The highest score of each word in the newest second of audio; 0 before the first window."""
+        return {name: max((scores[name] for _, scores in self._scores), default=0.0) for name in self._by_name}
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the newest audio was steady quiet."""
+        return self._detector.is_asleep
+
+    async def push(self, audio: bytes, timestamp: int | None) -> StreamEvents:
+        """Process a chunk of any length; ``timestamp``: of its first sample, in milliseconds."""
+        at = self.seconds
+        self._chunk = (at, self._base + round(1_000 * at) if timestamp is None else timestamp)
+        self._waiting += audio
+        self._bytes += len(audio)
+        # Small chunks are kept until a window ends: each push costs about as much as the arithmetic of a chunk of 10 ms.
+        if len(self._waiting) < self.format.rate * self.format.frame * min(
+            _KEPT_SECONDS, self._detector.seconds_to_window
+        ):
+            return StreamEvents([], False, {})
+        return await self._work_through(ended=False)
+
+    async def finish(self) -> StreamEvents:
+        """End the stream: score what is left, as if silence followed. ``restart`` begins the next one."""
+        await self._share.turn(FLUSH_SECONDS)
+        return await self._work_through(ended=True)
+
+    async def _work_through(self, *, ended: bool) -> StreamEvents:
+        """Process what is waiting, up to the last whole sample."""
+        frame, rate = self.format.frame, self.format.rate
+        whole = len(self._waiting) - len(self._waiting) % frame
+        audio = bytes(self._waiting[:whole])
+        del self._waiting[:whole]
+        seconds = self._share.in_time(whole / frame / rate)
+        for word in self.words:
+            self._count(word, seconds)
+        found: list[Found] = []
+        scored, before = ended, self._detector.candidates
+        # In pieces of a second, so that a long chunk does not occupy a thread for long.
+        for start in range(0, whole, rate * frame):
+            block = self.format.samples(audio[start : start + rate * frame])
+            self.newest = block[:, 0] if self._has_playback else block
+            if len(block) < self._detector.seconds_to_window * rate:
+                found += self._found(self._push(block))
+                continue
+            scored = True
+            found += self._found(await self._share.run(partial(self._push, block), len(block) / rate))
+            self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
+        looked = {name: count - before[name] for name, count in self._detector.candidates.items()} if scored else {}
+        if ended:  # the detector then begins a new stream and forgets how many candidates the last windows were
+            found += self._found(await self._share.run(self._detector.flush, FLUSH_SECONDS))
+        return StreamEvents(found, scored, looked)
+
+    def _push(self, block: Samples) -> list[Detection]:
+        return self._detector.push(block[:, 0], block[:, 1]) if self._has_playback else self._detector.push(block)
+
+    def _count(self, word: OfferedWord, seconds: float, *, wakes: int = 0) -> None:
+        if self._hours is not None:
+            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes, client=self._share.client)
+
+    def _keep_scores(self, now: float) -> None:
+        """The newest scores, at ``now`` in seconds of the stream."""
+        self._scores.append((now, dict(self._detector.scores)))
+        while self._scores[0][0] <= now - _PEAK_SECONDS:
+            self._scores.popleft()
+
+    def _found(self, detections: list[Detection]) -> list[Found]:
+        at, timestamp = self._chunk
+        self.fired += len(detections)
+        for one in detections:
+            self._count(self._by_name[one.keyword], 0.0, wakes=1)
+        ends = [max(0, timestamp + round(1_000 * (one.end - at))) for one in detections]
+        return [Found(self._by_name[one.keyword], end, one) for one, end in zip(detections, ends, strict=True)]

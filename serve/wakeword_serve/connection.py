@@ -1,0 +1,342 @@
+"""One connection of a client: its events, in order, and the answers."""
+
+import asyncio
+import logging
+import select
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from wyoming.error import Error
+from wyoming.event import Event
+from wyoming.ping import Pong
+from wyoming.wake import Detection, NotDetected
+
+from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
+from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.logs import ClientWarnings
+from wakeword_serve.outcomes import RecentWakes
+from wakeword_serve.telemetry import Telemetry
+from wakeword_serve.wire import EventReader, WireError, encode
+from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
+from wakeword_serve.words import OfferedWord, OfferedWords
+
+logger = logging.getLogger("wakeword.serve")
+
+_READ_BYTES = 16 * 2**10
+_MOST_SECONDS = 60.0
+"""A chunk may have so much audio, as it waits for its turn as a whole."""
+_MOST_NAMES = 1_000
+_MOST_CONTEXT = 4 * 2**10
+"""Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
+_CLOSE_SECONDS = 1.0
+_DETECTOR_SECONDS = 0.2
+"""Seconds of audio that take as long as to make a detector, 2 to 3 ms."""
+_MOST_CHANGES = 10.0
+"""Detectors of a connection at once; a second of audio brings one more. Without a bound a client that has left could have
+sent so much that detectors are made for an hour: where that fills the buffers, no system call says that it has left."""
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """Seconds after which a connection is closed."""
+
+    first: float = 30.0
+    """Without any event."""
+    idle: float = 3_600.0
+    """Between two events."""
+    event: float = 10.0
+    """From the first byte of an event to its last, for the client to take an answer, and to work through what it has sent
+    once it sends no more."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all connections of a server share."""
+
+    words: OfferedWords
+    settings: StreamSettings
+    limits: TimeLimits
+    telemetry: Telemetry
+    turns: FairTurns
+    save: Callable[[Found], None]
+    """Called at each detection."""
+    wakes: RecentWakes = field(default_factory=RecentWakes)
+    warnings: ClientWarnings = field(default_factory=ClientWarnings)
+
+
+class Connection:
+    """Answers the events of one client until it leaves, breaks the protocol, or is too slow."""
+
+    def __init__(
+        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, share: Share
+    ) -> None:
+        self._shared, self._share, self._peer = shared, share, share.peer
+        self._reader, self._writer = reader, writer
+        self._events = EventReader()
+        self._names: list[str] | None = None
+        self._context: dict[str, Any] | None = None
+        self._stream: ListeningStream | None = None
+        self._number: int | None = None
+        """Figures of the stream in progress, for the telemetry."""
+        self._start: int | None = None
+        """Timestamp of the last audio-start."""
+        self._fired = False
+        """Whether something was detected since then."""
+        self._greeted = False
+        self._changes = _MOST_CHANGES
+        """Detectors that may still be made."""
+        self._waiting_since: float | None = None
+        self._writing_since: float | None = None
+        self._left_at: float | None = None
+        """When the client was seen to send no more."""
+
+    async def run(self) -> None:
+        """Read and answer events until the connection ends; it is then closed."""
+        try:
+            await self._read()
+        except WireError as error:
+            self._tell(str(error), error.code)
+        except OSError as error:
+            # A client that has what it wanted may leave without reading the answer.
+            logger.debug("the client is gone: %s", error, extra={"event": "gone", "peer": self._peer})
+        except Exception:
+            logger.exception("expected no error here, please report it", extra={"event": "fault", "peer": self._peer})
+            self._tell("expected no error here; the server's log has it", "internal")
+        finally:
+            self._end_stream()
+            await self._close()
+
+    def check(self, now: float) -> None:
+        """End the connection if it is too slow; ``now`` is ``time.monotonic()``. Called now and then."""
+        limits, waited = self._shared.limits, self._waiting_since
+        if self._left_at is None and _has_left(self._writer):
+            self._left_at = now
+        if any(since is not None and now - since > limits.event for since in (self._left_at, self._writing_since)):
+            self._shared.telemetry.errors.labels("timeout").inc()
+            self.abort()
+            return
+        if waited is None or self._share.is_over:
+            return
+        inside = self._events.is_inside
+        most = limits.event if inside else limits.idle if self._greeted else limits.first
+        if now - waited > most:
+            self._share.is_over = True
+            what = "the rest of an event" if inside else "an event"
+            self._tell(f"expected {what} within {most:g} s, got none; the connection is closed", "timeout")
+            self._writer.close()
+
+    def abort(self) -> None:
+        """Close the connection at once; ``run`` then ends."""
+        self._share.is_over = True
+        self._writer.transport.abort()
+
+    async def _read(self) -> None:
+        while True:
+            inside = self._events.is_inside
+            if not inside or self._waiting_since is None:
+                self._waiting_since = time.monotonic()
+            data = await self._reader.read(_READ_BYTES)
+            if not data or self._share.is_over:
+                return
+            if not inside:
+                self._waiting_since = time.monotonic()
+            self._events.feed(data)
+            while (event := self._events.next()) is not None:
+                self._waiting_since = None
+                self._greeted = True
+                await self._share.turn()
+                await self._answer(event)
+
+    async def _answer(self, event: Event) -> None:
+        match event.type:
+            case "audio-chunk":
+                await self._take_chunk(event)
+            case "describe":
+                logger.debug("described", extra={"event": "describe", "peer": self._peer})
+                await self._send(self._shared.words.info)
+            case "detect":
+                await self._choose(event.data)
+            case "audio-start":
+                self._begin(event.data)
+            case "audio-stop":
+                await self._finish()
+            case "ping":
+                text = event.data.get("text")
+                if text is not None and not isinstance(text, str):
+                    raise WireError("expected a ping whose text is a string")
+                await self._send(encode(Pong(text).event()))
+            case _:
+                # The protocol asks servers to ignore what they do not know.
+                logger.debug("ignored '%.60r'", event.type, extra={"event": "ignored", "peer": self._peer})
+
+    async def _choose(self, data: Mapping[str, Any]) -> None:
+        """``detect``: listen for these words from now on. A stream in progress goes on if they are the same."""
+        names, context = data.get("names"), data.get("context")
+        if names is not None and not (
+            isinstance(names, list) and len(names) <= _MOST_NAMES and all(isinstance(name, str) for name in names)
+        ):
+            raise WireError("expected a detect whose names are a list of strings")
+        if context is not None and not isinstance(context, dict):
+            raise WireError("expected a detect whose context is an object")
+        if context is not None and len(encode(Event("detect", context))) > _MOST_CONTEXT:
+            raise WireError(f"expected a detect whose context takes at most {_MOST_CONTEXT} bytes, got a longer one")
+        self._context = context
+        self._names = list(dict.fromkeys(names)) if names else None
+        await self._tell_unknown()
+        if self._stream is not None and self._stream.words != self._wanted():
+            self._give_up()
+
+    async def _tell_unknown(self) -> None:
+        """Tell the client which of its words are not offered."""
+        unknown = [name for name in self._names or [] if name not in self._shared.words.by_name]
+        if unknown:
+            offered = ", ".join(self._shared.words.by_name) or "none"
+            shown = ", ".join(f"{name!r:.60}" for name in unknown[:5])
+            self._tell(f"expected words among those offered ({offered:.200}), got {shown}", "unknown-wake-word")
+            await self._drain()
+
+    def _wanted(self) -> list[OfferedWord]:
+        by_name = self._shared.words.by_name
+        return [by_name[name] for name in self._names or by_name if name in by_name]
+
+    def _begin(self, data: Mapping[str, Any]) -> None:
+        """``audio-start``: a new stream; one that was not stopped is given up."""
+        format_of(data)  # only checked: each chunk names its own
+        self._start = timestamp_of(data)
+        self._fired = False
+        self._end_stream()
+        if self._stream is not None:
+            self._stream.restart(self._start)
+
+    async def _take_chunk(self, event: Event) -> None:
+        pcm, timestamp = format_of(event.data), timestamp_of(event.data)
+        audio = event.payload or b""
+        seconds = len(audio) // pcm.frame / pcm.rate
+        if seconds > _MOST_SECONDS:
+            raise WireError(f"expected up to {_MOST_SECONDS:g} s in a chunk, got {seconds:.0f} s")
+        telemetry = self._shared.telemetry
+        await self._share.turn(seconds)
+        received = time.perf_counter()
+        telemetry.audio.inc(seconds)
+        self._changes = min(_MOST_CHANGES, self._changes + seconds)
+        stream = await self._stream_of(pcm)
+        if stream is None:
+            telemetry.dropped.labels("no-word").inc(seconds)
+            return
+        if self._number is None:
+            self._number = telemetry.begin(self._peer, stream)
+        heard = await stream.push(audio, timestamp)
+        if heard.scored:
+            telemetry.delay.observe(time.perf_counter() - received)
+        await self._report(heard)
+
+    async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
+        """The stream for a chunk of this format; ``None`` if there is no word to listen for.
+
+        Other models may be in force, in the middle of a stream too: a satellite's may last for weeks.
+        """
+        words, stream = self._wanted(), self._stream
+        if stream is not None and (stream.format != pcm or stream.words != words):
+            self._changes += stream.format == pcm  # the client did not ask for this one
+            gone = any(word.name not in self._shared.words.by_name for word in stream.words)
+            await self._report(await stream.finish())
+            self._give_up()
+            if gone:
+                await self._tell_unknown()
+        if self._stream is None:
+            if not words:
+                return None
+            self._changes -= 1
+            if self._changes < 0:
+                raise WireError(
+                    f"expected at most {_MOST_CHANGES:g} changes of format or words, and one a second of audio, got more",
+                    code="too-many-changes",
+                )
+            await self._share.turn(_DETECTOR_SECONDS)
+            self._stream = ListeningStream(words, pcm, self._shared.settings, self._share)
+            self._stream.restart(self._start)
+        return self._stream
+
+    async def _finish(self) -> None:
+        """``audio-stop``: what the last window says, and whether nothing was detected."""
+        if self._stream is not None:
+            await self._report(await self._stream.finish())
+        self._end_stream()
+        fired, self._fired, self._start = self._fired, False, None
+        if not fired:
+            await self._send(encode(NotDetected(self._context).event()))
+
+    def _give_up(self) -> None:
+        """Drop the detector of a stream that goes on with another one: the new clock begins where the old one ends."""
+        if self._stream is not None:
+            self._start = (self._start or 0) + round(1_000 * self._stream.seconds)
+        self._end_stream()
+        self._stream = None
+
+    def _end_stream(self) -> None:
+        if self._stream is not None:  # what waits to be kept is kept now
+            self._stream.restart(None)
+        if self._number is not None:
+            self._shared.telemetry.end(self._number)
+            self._number = None
+
+    async def _report(self, heard: StreamEvents) -> None:
+        telemetry = self._shared.telemetry
+        for word, count in heard.candidates.items():
+            if count:
+                telemetry.candidates.labels(word).inc(count)
+        for found in heard.found:
+            self._fired = True
+            telemetry.found(self._peer, found)
+            word, score, end = found.word.name, found.detection.score, found.detection.end
+            about = {
+                "event": "detection",
+                "peer": self._peer,
+                "word": word,
+                "score": score,
+                "timestamp": found.timestamp,
+            }
+            logger.info("detected '%s' at %.3f s, score %.3f, from %s", word, end, score, self._peer, extra=about)
+            self._shared.save(found)
+            self._shared.wakes.add(found, self._peer)
+            detection = Detection(name=word, timestamp=found.timestamp, context=self._context)
+            await self._send(encode(detection.event()))
+
+    async def _send(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._drain()
+
+    async def _drain(self) -> None:
+        self._writing_since = time.monotonic()
+        try:
+            await self._writer.drain()
+        finally:
+            self._writing_since = None
+
+    def _tell(self, message: str, code: str) -> None:
+        """Send an error, without waiting for the client to take it."""
+        self._shared.telemetry.errors.labels(code).inc()
+        self._shared.warnings.warn(self._peer, message, code)
+        with suppress(OSError, RuntimeError):
+            self._writer.write(encode(Error(message, code).event()))
+
+    async def _close(self) -> None:
+        self._writer.close()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._writer.wait_closed()
+        except OSError:  # a TimeoutError as well: what the client does not read is lost
+            self.abort()
+
+
+def _has_left(writer: asyncio.StreamWriter) -> bool:
+    """Whether the client sends no more, which no one who does not read is told; ``False`` where no system call says it."""
+    connection = writer.get_extra_info("socket")
+    if connection is None or writer.is_closing() or not hasattr(select, "POLLRDHUP"):
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLRDHUP)
+    return bool(poll.poll(0))

@@ -1,0 +1,143 @@
+"""What the server counts: for Prometheus, for the live page, and for checks of health. For the event loop alone."""
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from wakeword.audio.pcm import to_mono
+from wakeword.base.types import Samples
+from wakeword_serve.client_stream import Found, ListeningStream
+
+_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_RECENT = 50
+_SILENCE_DB = -96.0
+
+
+@dataclass
+class StreamView:
+    """A stream in progress, as the live page shows it."""
+
+    number: int
+    peer: str
+    stream: ListeningStream
+
+
+class Telemetry:
+    """The figures of one server, and its streams in progress."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.connections = Gauge("wakeword_connections", "Open connections.", registry=registry)
+        self.accepted = Counter("wakeword_connections_accepted", "Connections accepted.", registry=registry)
+        self.errors = Counter("wakeword_errors", "Errors that clients were told, by code.", ["code"], registry=registry)
+        self.streams_begun = Counter("wakeword_streams_begun", "Streams of audio begun.", registry=registry)
+        self._streams = Gauge("wakeword_streams", "Streams of audio in progress.", registry=registry)
+        self.detections = Counter("wakeword_detections", "Detections, by word.", ["word"], registry=registry)
+        self.candidates = Counter(
+            "wakeword_candidates", "Windows that a second stage has looked at, by word.", ["word"], registry=registry
+        )
+        self.audio = Counter("wakeword_audio_seconds", "Seconds of audio received.", registry=registry)
+        self.dropped = Counter(
+            "wakeword_audio_dropped_seconds",
+            "Seconds of audio received that nothing listened to, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+        self.delay = Histogram(
+            "wakeword_processing_seconds",
+            "From the receipt of a chunk in which windows end to the end of their scoring.",
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self.loop_delay = Histogram(
+            "wakeword_loop_delay_seconds",
+            "How late the event loop was for a regular task.",
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self.load = Gauge(
+            "wakeword_load", "Seconds of waiting and scoring for a second of audio; late above 1.", registry=registry
+        )
+        self.overload = Counter("wakeword_overload", "Times that the load of 5 s was above 1.", registry=registry)
+        self.held = Counter(
+            "wakeword_held_seconds", "Seconds for which clients waited that were ahead of the clock.", registry=registry
+        )
+        self.models = Gauge("wakeword_models", "Models offered.", registry=registry)
+        self.refused = Gauge(
+            "wakeword_models_refused", "Files in the models' folder that are unusable.", registry=registry
+        )
+        self.started = time.monotonic()
+        self._views: dict[int, StreamView] = {}
+        self._numbers = 0
+        self._recent: deque[dict[str, Any]] = deque(maxlen=_RECENT)
+
+    def begin(self, peer: str, stream: ListeningStream) -> int:
+        """A stream begins; return its number, for ``end``."""
+        self._numbers += 1
+        self._views[self._numbers] = StreamView(self._numbers, peer, stream)
+        self.streams_begun.inc()
+        self._streams.set(len(self._views))
+        return self._numbers
+
+    def end(self, number: int) -> None:
+        """The stream ends."""
+        self._views.pop(number, None)
+        self._streams.set(len(self._views))
+
+    def found(self, peer: str, found: Found) -> None:
+        """Count a detection."""
+        self.detections.labels(found.word.name).inc()
+        self._recent.appendleft(
+            {
+                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "word": found.word.name,
+                "phrase": found.word.phrase,
+                "score": round(found.detection.score, 4),
+                "peer": peer,
+                "timestamp": found.timestamp,
+            }
+        )
+
+    def exposition(self) -> bytes:
+        """All figures in the text format of Prometheus."""
+        return bytes(generate_latest(self.registry))
+
+    def snapshot(self, words: Mapping[str, str]) -> dict[str, Any]:
+        """What the live page shows, for JSON; ``words`` are the phrases of the words on offer."""
+        return {
+            "uptime": round(time.monotonic() - self.started, 1),
+            "words": dict(words),
+            "streams": [self._shown(view) for view in self._views.values()],
+            "detections": list(self._recent),
+        }
+
+    def _shown(self, view: StreamView) -> dict[str, Any]:
+        stream, peaks = view.stream, view.stream.peaks
+        return {
+            "number": view.number,
+            "peer": view.peer,
+            "seconds": round(stream.seconds, 2),
+            "rate": stream.format.rate,
+            "channels": stream.format.channels,
+            "level": round(level_db(stream.newest), 1),
+            "asleep": stream.is_asleep,
+            "detections": stream.fired,
+            "words": [
+                {"name": word.name, "score": round(peaks[word.name], 4), "threshold": round(word.threshold, 4)}
+                for word in stream.words
+            ],
+        }
+
+
+def level_db(block: Samples) -> float:
+    """Level of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least -96."""
+    if not len(block):
+        return _SILENCE_DB
+    power = float(np.mean(np.square(to_mono(block), dtype=np.float64)))
+    return max(_SILENCE_DB, 10 * float(np.log10(power))) if power > 0 else _SILENCE_DB

@@ -1,0 +1,592 @@
+"""The HTTP side: health, figures and the live page; no other path, no other client, and no harm by a slow one."""
+
+import asyncio
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, quote, urlsplit
+
+import numpy as np
+import pytest
+
+pytest.importorskip("prometheus_client", reason="needs the packages of pip install '.[serve]'")
+
+from prometheus_client.parser import text_string_to_metric_families
+from support.certificates import certificate
+from support.served import BOTH, LOW, Served, int16, serving
+from support.served_web import get, run
+
+from wakeword import ConfigError, Detection, Keeper
+from wakeword.audio.detection import WakeOutcome
+from wakeword.browser.bounded_http import MOST_CONNECTIONS, Doors
+from wakeword.saving.keeper import MOST_OF_A_CLIENT
+from wakeword.saving.saved_pairs import SavedPairs
+from wakeword_serve.places import networks_of
+from wakeword_serve.status_pages import Web, WebSettings
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def test_health_is_that_there_is_something_to_listen_for(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(f"{web.url}healthz")
+
+    assert run(scenario, models / "low.onnx")[:2] == (200, "ok: 1 word(s)\n")
+    assert run(scenario)[0] == 503
+
+
+def test_figures_are_what_prometheus_reads(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> str:
+        client = await served.client()
+        await client.speak(int16(BOTH))
+        return (await get(f"{web.url}metrics"))[1]
+
+    text = run(scenario, models / "low.onnx", models / "high.onnx")
+    samples = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert samples["wakeword_detections_total", "low"] == samples["wakeword_detections_total", "high"] == 1
+    assert samples["wakeword_audio_seconds_total",] == pytest.approx(len(BOTH) / 16_000)
+    assert samples["wakeword_models",] == 2
+    assert samples["wakeword_connections",] == 1
+    assert samples["wakeword_processing_seconds_bucket", "+Inf"] > 0
+
+
+def test_the_state_is_that_of_the_streams(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[Any, Any]:
+        client = await served.client()
+        await client.speak(int16(BOTH), stop=False)
+        during = json.loads((await get(f"{web.url}state"))[1])
+        await client.close()
+        while served.count("wakeword_connections"):
+            await asyncio.sleep(0.01)
+        return during, json.loads((await get(f"{web.url}state"))[1])
+
+    during, after = run(scenario, models / "low.onnx", models / "high.onnx")
+    (stream,) = during["streams"]
+    assert stream["seconds"] == pytest.approx(len(BOTH) / 16_000, abs=0.01)
+    assert stream["detections"] == 2
+    assert [(word["name"], word["threshold"]) for word in stream["words"]] == [("low", 0.5), ("high", 0.5)]
+    low, high = (word["score"] for word in stream["words"])
+    assert high > 0.5 > low  # "low" was said more than a second ago
+    assert [one["word"] for one in during["detections"]] == ["high", "low"]
+    assert after["streams"] == []
+    assert after["detections"] == during["detections"]
+    assert after["words"] == {"low": "low", "high": "hey high"}
+
+
+def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
+    told: list[tuple[str, WakeOutcome]] = []
+
+    class Keep:
+        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+            return lambda outcome: told.append((detection.keyword, outcome))
+
+    async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
+        before = await get(f"{web.url}outcome?outcome=false", data=b"")
+        client = await served.client()
+        await client.speak(int16(BOTH))
+        return [
+            before,
+            await get(f"{web.url}outcome?outcome=false", data=b""),
+            await get(f"{web.url}outcome?outcome=true&word=low&client=localhost", data=b""),
+            await get(f"{web.url}outcome?outcome=true&client=192.0.2.1", data=b""),
+            await get(f"{web.url}outcome?outcome=true&client=%00", data=b""),
+            await get(f"{web.url}outcome?outcome=maybe", data=b""),
+            await get(f"{web.url}outcome?outcome=false", data=b"", headers={"Origin": "http://elsewhere.example"}),
+            await get(f"{web.url}outcome?outcome=false"),
+        ]
+
+    early, newest, named, *refused = run(scenario, models / "low.onnx", models / "high.onnx", keep=Keep())
+    assert early[0] == 404
+    assert "--keep" in early[1]
+    assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
+    assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
+    assert [one[0] for one in refused] == [404, 404, 400, 421, 404]
+
+
+def test_the_outcome_of_a_wake_that_is_not_kept_is_not_taken(models: Path, tmp_path: Path) -> None:
+    """A client may have only so many kept; those who ask hear it, and the stream goes on."""
+
+    async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
+        client, answers = await served.client(), []
+        for _ in range(2):
+            await client.speak(int16(LOW))
+            answers.append(await get(f"{web.url}outcome?outcome=false", data=b""))
+        return answers
+
+    with Keeper(tmp_path) as keeper:
+        keeper._counts["127.0.0.1"] = MOST_OF_A_CLIENT - 1
+        keeper._hour = int(time.monotonic() // 3_600)
+        first, second = run(scenario, models / "low.onnx", keep=keeper, keeper=keeper)
+    assert (first[0], second[0]) == (200, 404)
+    assert "60 an hour" in second[1]
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_a_resolver_that_does_not_answer_holds_up_nobody(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a wake no name is looked up; with one, few are at a time, and addresses need none."""
+    answers, asked = threading.Event(), list[str]()
+
+    def getaddrinfo(host: str, *rest: object, **more: object) -> list[Any]:
+        asked.append(host)
+        answers.wait(60)
+        return []
+
+    class Keeps:
+        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+            return lambda outcome: None
+
+    async def scenario(served: Served, web: Web) -> None:
+        place = urlsplit(web.url)
+        named = "/outcome?outcome=true&client=slow.example"
+        client = await served.client("127.0.0.2")
+        monkeypatch.setattr("wakeword_serve.places.socket.getaddrinfo", getaddrinfo)
+        assert await by_address(place, named) == 404
+        assert asked == []
+        await client.speak(int16(BOTH))
+        flood = [asyncio.create_task(repeated(place, named)) for _ in range(70)]
+        await asyncio.sleep(1.5)
+        began = time.monotonic()
+        for _ in range(5):
+            assert await by_address(place, "/healthz", method="GET") == 200
+        assert await by_address(place, "/outcome?outcome=true&client=127.0.0.2") == 200
+        assert time.monotonic() - began < 5
+        for one in flood:
+            one.cancel()
+        assert 1 <= len(asked) <= 4
+        assert {503} <= {status for one in await asyncio.gather(*flood) for status in one} <= {503, None}
+        answers.set()
+
+    run(scenario, models / "low.onnx", keep=Keeps())
+
+
+async def repeated(place: SplitResult, path: str) -> set[int | None]:
+    """Ask again and again until it is cancelled: the answers."""
+    found: set[int | None] = set()
+    with suppress(asyncio.CancelledError):
+        while True:
+            found.add(await by_address(place, path, client="127.0.0.3"))
+    return found
+
+
+async def by_address(place: SplitResult, path: str, *, method: str = "POST", client: str = "127.0.0.1") -> int | None:
+    """The status of the answer, without a look-up of any name; ``None`` without an answer."""
+    try:
+        reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(client, 0))
+        writer.write(f"{method} {path} HTTP/1.0\r\n\r\n".encode())
+        line = await reader.readline()
+        writer.close()
+    except OSError:
+        return None
+    return int(line.split()[1]) if line else None
+
+
+def test_every_address_of_a_name_is_answered(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = (socket.SOCK_STREAM, 6, "")
+    addresses = [(socket.AF_INET6, *kind, ("::1", 0, 0, 0)), (socket.AF_INET, *kind, ("127.0.0.1", 0))]
+
+    async def scenario(served: Served, web: Web) -> list[int]:
+        monkeypatch.undo()
+        port = urlsplit(web.url).port
+        return [(await get(f"http://{host}:{port}/healthz"))[0] for host in ("127.0.0.1", "[::1]")]
+
+    async def whole() -> list[int]:
+        async with serving(models / "low.onnx") as served:
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+            with Web(served.server, WebSettings("localhost", 0)) as web:
+                return await scenario(served, web)
+
+    assert asyncio.run(whole()) == [200, 200]
+
+
+def test_two_pages_see_the_same_scores(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> list[Any]:
+        client = await served.client()
+        await client.speak(int16(BOTH), stop=False)
+        states = [json.loads((await get(f"{web.url}state"))[1]) for _ in range(3)]
+        return [state["streams"][0]["words"] for state in states]
+
+    first, second, third = run(scenario, models / "low.onnx", models / "high.onnx")
+    assert first == second == third
+    assert max(word["score"] for word in first) > 0.5
+
+
+@pytest.mark.parametrize("path", ["page.html", "../page.html", "%2e%2e/", "metrics/", "etc/passwd", "state/x?y"])
+def test_a_request_names_no_file(models: Path, path: str) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(web.url + path)
+
+    status, text, _ = run(scenario, models / "low.onnx")
+    assert status == 404
+    assert path not in text
+
+
+def test_only_reading_is_answered(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> list[bytes]:
+        host, port = web.url.split("/")[2].split(":")
+        answers = []
+        requests = (
+            *(b"PUT / HTTP/1.1\r\n\r\n", b"GET /" + b"x" * 70_000),
+            *(b"\xff\xfe\r\n\r\n", b"HEAD / HTTP/1.0\r\n\r\n"),
+        )
+        for request in requests:
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(request)
+            writer.write_eof()
+            try:
+                answers.append((await asyncio.wait_for(reader.read(), 20)).split(b"\r\n", 1)[0])
+            except ConnectionError:
+                answers.append(b"")
+            writer.close()
+        return answers
+
+    put, long, garbage, head = run(scenario, models / "low.onnx")
+    assert put.startswith(b"HTTP/1.1 501")
+    assert b"200" not in long + garbage
+    assert b"200" in head
+
+
+def test_the_page_asks_nothing_of_other_hosts(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(web.url)
+
+    status, page, headers = run(scenario, models / "low.onnx")
+    assert status == 200
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+def dom(url: str, profile: Path) -> str:
+    """The document that Chromium makes of a page in three seconds."""
+    command = [
+        *(CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+        *(f"--user-data-dir={profile}", "--virtual-time-budget=3000", "--dump-dom", url),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_path: Path) -> None:
+    async def scenario(served: Served, web: Web) -> str:
+        client = await served.client()
+        await client.speak(int16(BOTH), stop=False)
+        return await asyncio.to_thread(dom, web.url, tmp_path)
+
+    page = run(scenario, models / "low.onnx", models / "high.onnx")
+    assert "listening for low, high, at 1 microphone(s)" in page
+    streams, found = page.split('<tbody id="streams">')[1].split('<tbody id="detections">')
+    assert streams.count('class="meter') == 3  # the level and two words
+    assert "3.5 s" in streams
+    assert found.count("<td>low</td>") == found.count("<td>high</td>") == 1
+
+
+def test_https_with_a_certificate(models: Path, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    context = ssl.create_default_context(cafile=str(cert))
+
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        assert web.url.startswith("https://")
+        with pytest.raises(urllib.error.URLError):
+            await get(f"{web.url}healthz", ssl.create_default_context())
+        return await get(f"{web.url}healthz", context)
+
+    assert run(scenario, models / "low.onnx", certificate=cert, key=key)[0] == 200
+
+
+@pytest.mark.parametrize("missing", ["certificate", "key"])
+def test_certificate_and_key_belong_together(models: Path, tmp_path: Path, missing: str) -> None:
+    async def scenario(served: Served, web: Web) -> None:
+        raise AssertionError("expected an error")
+
+    settings: dict[str, Any] = {"certificate": tmp_path / "c", "key": tmp_path / "k"}
+    with pytest.raises(ConfigError, match="could not use"):
+        run(scenario, models / "low.onnx", **settings)
+    with pytest.raises(ConfigError, match="together"):
+        run(scenario, models / "low.onnx", **{**settings, missing: None})
+
+
+def test_other_networks_get_nothing(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> None:
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            await get(f"{web.url}healthz")
+
+    run(scenario, models / "low.onnx", networks=tuple(networks_of(["192.0.2.0/24"])))
+
+
+@pytest.mark.parametrize("path", ["", "state", "metrics", "healthz"])
+def test_a_name_that_a_web_site_could_have_is_not_answered(models: Path, path: str) -> None:
+    """A site whose name was made to lead to this machine is told nothing that its scripts could read."""
+
+    async def scenario(served: Served, web: Web) -> dict[str, int]:
+        answers = {
+            host: await get(web.url + path, headers={"Host": host})
+            for host in ("localhost:10401", "wake.example", "evil.example:10401")
+        }
+        assert answers["evil.example:10401"][1].startswith("expected ")
+        assert len(answers["evil.example:10401"][1].splitlines()) == 1
+        return {host: status for host, (status, *_) in answers.items()}
+
+    statuses = run(scenario, models / "low.onnx", names=("wake.example",))
+    assert statuses == {"localhost:10401": 200, "wake.example": 200, "evil.example:10401": 421}
+
+
+@pytest.mark.parametrize(("ingress", "status", "frames"), [(False, 421, "'none'"), (True, 200, "'self'")])
+def test_only_the_ingress_may_name_any_host_and_frame_the_page(
+    models: Path, ingress: bool, status: int, frames: str
+) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(web.url, headers={"Host": "home.example", "X-Ingress-Path": "/api/hassio_ingress/token"})
+
+    answered, _, headers = run(scenario, models / "low.onnx", ingress=ingress)
+    assert answered == status
+    assert f"frame-ancestors {frames};" in headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in headers  # it would say no to every frame, or yes to what the policy forbids
+
+
+class Ingress(ThreadingHTTPServer):
+    """Home Assistant with an add-on: a page with a frame of the same origin, behind which is ``url``, headers and all."""
+
+    PATH = "/api/hassio_ingress/token/"
+    PAGE = f"""<!doctype html><iframe src="{PATH}"></iframe><p id="seen"></p><script>
+    setInterval(() => {{
+      const page = document.querySelector("iframe").contentDocument;
+      document.getElementById("seen").textContent = page?.getElementById("status")?.textContent ?? "nothing";
+    }}, 100);</script>"""
+
+    KEYS = f"""<!doctype html><iframe src="{PATH}"></iframe><p id="seen"></p><script>
+    const pause = () => new Promise((go) => setTimeout(go, 100));
+    (async () => {{
+      const frame = document.querySelector("iframe"), rows = "#events tr[data-id]";
+      while (!frame.contentDocument?.querySelectorAll(rows).length) await pause();
+      for (const key of decodeURIComponent(location.hash.slice(1))) {{
+        frame.contentDocument.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {{ key }}));
+        await pause();
+      }}
+      const found = [...frame.contentDocument.querySelectorAll(rows)];
+      document.getElementById("seen").textContent = found.map((row) => row.lastChild.textContent || "-").join(", ");
+    }})();</script>"""
+
+    def __init__(self, url: str, page: str = PAGE) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if not self.path.startswith(Ingress.PATH):
+                    return self.answer(200, {"Content-Type": "text/html"}, page.encode())
+                where = url + self.path.removeprefix(Ingress.PATH)
+                data = b"" if self.command == "POST" else None
+                request = urllib.request.Request(where, data=data, headers=dict(self.headers))
+                try:
+                    with urllib.request.urlopen(request, timeout=20) as answer:
+                        return self.answer(answer.status, dict(answer.headers), answer.read())
+                except urllib.error.HTTPError as error:
+                    return self.answer(error.code, dict(error.headers), error.read())
+
+            do_POST = do_GET  # noqa: N815
+
+            def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize("ingress", [True, False])
+def test_a_browser_shows_the_page_inside_home_assistant_only_behind_its_ingress(
+    models: Path, tmp_path: Path, ingress: bool
+) -> None:
+    async def scenario(served: Served, web: Web) -> str:
+        with Ingress(web.url) as home:
+            threading.Thread(target=home.serve_forever, args=(0.05,), daemon=True).start()
+            page = await asyncio.to_thread(dom, f"http://127.0.0.1:{home.server_port}/lovelace", tmp_path)
+            home.shutdown()
+        return page
+
+    seen = run(scenario, models / "low.onnx", ingress=ingress).split('<p id="seen">')[1].split("</p>")[0]
+    assert seen == ("listening for low, at 0 microphone(s)" if ingress else "nothing")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_keys_on_the_page_label_what_is_kept(models: Path, tmp_path: Path) -> None:
+    """The word, not the word, skip, again, back over the skip, back over "not", and then the word."""
+    pairs = SavedPairs(tmp_path / "kept", 10**9)
+    now = datetime.now(UTC)
+    kept = [pairs.save(Detection("low", 0.9, 1, 2, np.zeros(160)), now + timedelta(seconds=one)) for one in range(4)]
+
+    async def scenario(served: Served, web: Web) -> str:
+        with Ingress(web.url, Ingress.KEYS) as home:
+            threading.Thread(target=home.serve_forever, args=(0.05,), daemon=True).start()
+            page = f"http://127.0.0.1:{home.server_port}/lovelace#{quote('yns bby')}"
+            seen = await asyncio.to_thread(dom, page, tmp_path / "profile")
+            home.shutdown()
+        return seen
+
+    page = run(scenario, models / "low.onnx", keeper=Keeper(tmp_path / "kept"), ingress=True)
+    assert page.split('<p id="seen">')[1].split("</p>")[0] == "the word, the word, -, -"
+    assert sorted(path.name for path in (tmp_path / "kept" / "yes").glob("*.wav")) == [one.name for one in kept[2:]]
+    assert sorted((tmp_path / "kept").glob("*.wav")) == kept[:2]
+    assert list((tmp_path / "kept" / "no").iterdir()) == []
+
+
+def test_two_hosts_must_both_be_own(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> bytes:
+        host, port = web.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET /state HTTP/1.0\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
+        answer = await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        return answer
+
+    assert b" 421 " in run(scenario, models / "low.onnx").split(b"\r\n", 1)[0]
+
+
+def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword.browser.bounded_http.REQUEST_SECONDS", 0.3)
+
+    async def scenario(served: Served, web: Web) -> None:
+        host, port = web.url.split("/")[2].split(":")
+        silent = [socket.create_connection((host, int(port))) for _ in range(40)]
+        try:
+            async with asyncio.timeout(20):
+                while True:
+                    try:
+                        if (await get(f"{web.url}healthz"))[0] == 200:
+                            return
+                    except (urllib.error.URLError, ConnectionError):
+                        await asyncio.sleep(0.05)
+        finally:
+            for one in silent:
+                one.close()
+
+    run(scenario, models / "low.onnx")
+
+
+def own_sockets(web: Web, number: int, context: ssl.SSLContext | None) -> list[socket.socket]:
+    """Connections that stay, but for those that the server closes at once for the next ones."""
+    place = urlsplit(web.url)
+    plain = [socket.create_connection((place.hostname or "", place.port or 0), timeout=20) for _ in range(number)]
+    if context is None:
+        return plain
+    secure = []
+    for one in plain:
+        with suppress(OSError):
+            secure.append(context.wrap_socket(one, server_hostname="127.0.0.1"))
+    return secure
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_kept_connections_of_one_client_shut_nobody_out(models: Path, tmp_path: Path, tls: bool) -> None:
+    cert, key = certificate(tmp_path) if tls else (None, None)
+    context = ssl.create_default_context(cafile=str(cert)) if tls else None
+
+    def hold(web: Web) -> list[socket.socket]:
+        held = own_sockets(web, 40, context)
+        for one in held:
+            with suppress(OSError):  # already closed for another
+                one.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+                one.recv(65_536)
+        return held
+
+    async def scenario(served: Served, web: Web) -> list[int]:
+        held = await asyncio.to_thread(hold, web)
+        answers = [(await get(f"{web.url}{path}", context))[0] for path in ("healthz", "metrics", "") * 3]
+        for one in held:
+            one.close()
+        return answers
+
+    assert run(scenario, models / "low.onnx", certificate=cert, key=key) == [200] * 9
+
+
+def test_a_door_is_made_by_the_client_that_has_most() -> None:
+    doors = Doors()
+    pairs = [socket.socketpair() for _ in range(MOST_CONNECTIONS + 1)]
+    mine, guest, *others = [server for server, _ in pairs]
+    assert doors.enter(mine, "192.0.2.1")
+    for one in others:
+        assert doors.enter(one, "192.0.2.2")
+    doors.answered(others[0])
+    assert doors.enter(guest, "127.0.0.1")
+    closed = []
+    for index, (_, client) in enumerate(pairs):
+        client.setblocking(False)
+        with suppress(BlockingIOError):
+            assert client.recv(1) == b""
+            closed.append(index)
+    assert closed == [3]  # of 192.0.2.2, the longest without an answer
+    for ends in pairs:
+        for one in ends:
+            one.close()
+
+
+def test_those_that_trickle_a_request_are_left(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword.browser.bounded_http.REQUEST_SECONDS", 0.5)
+
+    async def scenario(served: Served, web: Web) -> None:
+        host, port = web.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET / HTTP/1.1\r\nX: ")
+        left = asyncio.ensure_future(reader.read())
+        async with asyncio.timeout(20):
+            while not left.done():
+                writer.write(b"x")  # far fewer bytes than a header may have
+                await asyncio.sleep(0.02)
+        with suppress(ConnectionError):
+            assert await left == b""
+        writer.close()
+
+    run(scenario, models / "low.onnx")
+
+
+def test_a_body_is_not_taken_for_a_request(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> bytes:
+        host, port = web.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        body = b"GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n"
+        writer.write(b"GET /healthz HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        answered = b""
+        with suppress(ConnectionError):  # the end of a connection of which not everything was read
+            while data := await asyncio.wait_for(reader.read(65_536), 20):
+                answered += data
+        writer.close()
+        return answered
+
+    assert run(scenario, models / "low.onnx").count(b"HTTP/1.1 ") == 1
+
+
+def test_a_loop_that_hangs_is_not_healthy(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword_serve.status_pages._LOOP_SECONDS", 0.1)
+
+    async def scenario(served: Served, web: Web) -> None:
+        asked = asyncio.ensure_future(get(f"{web.url}healthz"))
+        await asyncio.sleep(0)
+        # The loop is busy, as with a network that hangs.
+        time.sleep(1.5)
+        assert (await asked)[0] == 503
+
+    run(scenario, models / "low.onnx")
