@@ -109,8 +109,7 @@ def _line(row: Mapping[str, object]) -> str:
 def _row(line: str, place: str) -> Row:
     try:
         content = json.loads(line)
-        split = Split(content["split"])
-        synthetic = bool(content.get("synthetic", True))
+        synthetic, split = bool(content.get("synthetic", True)), Split(content["split"])
         return Row(place, content["file"], content["text"], content["source"], split, synthetic, content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{place}: expected file, text, source and split ({error})") from error
