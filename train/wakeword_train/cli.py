@@ -15,8 +15,15 @@ from wakeword_train.train_options import TrainOptions
 def train(options: TrainOptions) -> None:
     """Train a model for a keyword, calibrate it, and write it to one file.
 
-    `wakeword train "hey zorvella"` is enough: speech is synthesised, and the package brings speech of others.
+    `wakeword train "hey zorvella"` is enough: speech is synthesised, and the package brings speech of others. With --now a
+    model is there in seconds, from the text alone.
     """
+    if options.now:
+        # Needs no torch, which takes longer to import than the model takes to make.
+        from wakeword_train.from_text import make_now
+
+        print(make_now(options))
+        return
     speech = None if options.download else [options.data]
     _prepare(
         options.positives,

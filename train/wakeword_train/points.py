@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
 from wakeword.base.events import Events
@@ -17,7 +18,12 @@ from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Targ
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import TimedText
-from wakeword_train.data.clips import Clip
+
+if TYPE_CHECKING:
+    from wakeword_train.data.clips import Clip
+
+ENROLMENT, TYPED = "enrolment", "text"
+"""Methods that the record of training on a card can name, apart from those of a loss."""
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if a point of at most ``LOOSEST`` does."""
@@ -40,7 +46,7 @@ stands above all of the background: of a starter pack's two hours one score, the
 text alone are found in fewer recordings with that, and fire a quarter less often (train/evidence/text-alone.md)."""
 
 
-def selection(clips: Iterable[Clip]) -> Selection:
+def selection(clips: "Iterable[Clip]") -> Selection:
     """Clips as files to score: of long recordings only the parts among them, and with what is known of the positives."""
     clips = list(clips)
     parts: dict[Path, list[TimedText]] = {}
@@ -54,7 +60,7 @@ def selection(clips: Iterable[Clip]) -> Selection:
     )
 
 
-def calibration_points(model_path: Path, held_out: list[Clip], events: Events) -> list[OperatingPoint]:
+def calibration_points(model_path: Path, held_out: "list[Clip]", events: Events) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; targets for which the data is too small are reported."""
     try:
         scored = score_files([read_model(model_path)], selection(held_out), warn=events.note)

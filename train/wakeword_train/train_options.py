@@ -1,7 +1,8 @@
 """The options of ``wakeword train``."""
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -39,6 +40,7 @@ _LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de,
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
+_NOW = typer.Option("--now", help="Make a model from the text in seconds, without training: it costs more CPU.")
 _VOICES = typer.Option(
     "--install-voices/--no-install-voices",
     help="Where there are no natural voices, fetch some (120 MB). Default: ask at a terminal.",
@@ -60,6 +62,7 @@ class TrainOptions:
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
     anyway: Annotated[bool, _ANYWAY] = False
+    now: Annotated[bool, _NOW] = False
     install_voices: Annotated[bool | None, _VOICES] = None
     data: Annotated[Path | None, _SPEECH] = None
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
@@ -105,6 +108,19 @@ class TrainOptions:
             raise typer.BadParameter(
                 f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"
             )
+
+    def require_alone(self, option: str, allowed: Sequence[str]) -> None:
+        """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``option``."""
+        given = [
+            field.name
+            for field in fields(self)
+            if field.name not in allowed and getattr(self, field.name) != field.default
+        ]
+        if given:
+            names = " and ".join(
+                "--" + {"base": "from", "engine": "for"}.get(name, name).replace("_", "-") for name in given
+            )
+            raise typer.BadParameter(f"{names} cannot be given with {option}")
 
     @property
     def word(self) -> str:

@@ -41,15 +41,17 @@ class Command(NamedTuple):
         """The extra that installs it; empty if its package is this one."""
         return self.place.split(".")[0].removeprefix("wakeword").removeprefix("_")
 
-    def load(self) -> Callable[..., None]:
+    def load(self) -> Callable[..., Any]:
         """Import its module, only now: listening must not wait for training's. ``ConfigError`` if it is not installed."""
         place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
         module, function = place.split(":")
         require(self.extra, module.split(".")[0])
-        loaded: Callable[..., None] = getattr(import_module(module), function)
+        loaded: Callable[..., Any] = getattr(import_module(module), function)
         return loaded
 
 
+TYPED_MODEL = Command("wakeword_train.from_text:typed_model", "The model file of a word, from its text.")
+"""What ``--say`` calls."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {
