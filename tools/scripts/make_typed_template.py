@@ -1,7 +1,6 @@
 """Makes ``assets/encoders/typed.onnx``: the model file of every word that is made from its text, without the word.
 
-Its first stage gives every window the same logit, above its gate, and its head the same logit to every sound: neither counts
-in the fusion. Only the card is written anew for a word (``wakeword_train.from_text``).
+Its first stage gives every window the same logit, above its gate, and so does its head: neither counts in the fusion. Only the card is written anew for a word (``wakeword_train.from_text``).
 """
 
 import numpy as np
@@ -21,7 +20,7 @@ from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import shipped_digests, with_verifier
 
 WINDOW, STACK = 96, 8
-"""Frames, as in trained models. Windows end 15 ms after a multiple of the hop: so much later is heard what shares a look."""
+"""Frames, as in trained models. Every second window of the usual hop ends 15 ms after its look."""
 LOGIT, GATE = 1.0, 0.0
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shlex
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
 from wakeword.base.events import Events
 from wakeword.base.files import replacing, resolved
+from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.model.model import read_model
@@ -159,6 +161,15 @@ def default_point(points: Sequence[OperatingPoint], events: Events) -> Operating
             f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"
         )
     return (chosen or points)[0]
+
+
+def require_trained(card: ModelCard) -> None:
+    """Raise ``ConfigError`` for a model that was made from its text: no network of its own could learn."""
+    if card.verifier is not None and card.verifier.by_phonemes_alone:
+        raise ConfigError(
+            f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; train it: "
+            f"wakeword train {shlex.quote(card.phrase)}"
+        )
 
 
 def file_stem(keyword: str) -> str:
