@@ -1,6 +1,7 @@
 """Makes ``assets/encoders/typed.onnx``: the model file of every word that is made from its text, without the word.
 
-Its first stage gives every window the same logit, above its gate, and so does its head: neither counts in the fusion. Only the card is written anew for a word (``wakeword_train.from_text``).
+Its first stage and its head give the same logit to any sound, and neither counts in the fusion. Only the card is written
+anew for a word (``wakeword_train.from_text``).
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ def constant_network() -> WakeWordNetwork:
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
-        network.head.bias.fill_(LOGIT)  # type: ignore[operator, union-attr]
+        network.head.bias.fill_(LOGIT)  # type: ignore[operator]
     return network
 
 

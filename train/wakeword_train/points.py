@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wakeword_train.data.clips import Clip
 
 ENROLMENT, TYPED = "enrolment", "text"
-"""Methods that the record of training on a card can name, apart from those of a loss."""
+"""Methods that the record of training on a card can name, apart from the losses."""
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if a point of at most ``LOOSEST`` does."""

@@ -125,7 +125,7 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     unheard = unheard_language(card)
     finds = "made from its text, not trained: " + (
         f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' ({point.recall_low:.0%} to "
-        f"{point.recall_high:.0%}; fewer in noise)"
+        f"{point.recall_high:.0%} by word, which is no bound; fewer in noise)"
         if unheard is None
         else f"how many people it finds is not known, as English words say nothing of {name}"
     )
