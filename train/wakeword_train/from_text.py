@@ -59,7 +59,7 @@ LOWEST = -1.0
 """No default is below this fit: music and noise reach that much, and the pack has none."""
 HIGHEST = -0.02
 """Nor above this one, which a word that is heard as it is written reaches."""
-ROOM = 0.1
+_ROOM = 0.1
 """By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
 several windows, where the best counts."""
 _LOOK, _STEP = 100, 25
@@ -96,7 +96,7 @@ def model_from_text(
         if _is_of_now(out, text):
             return out
         out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, model_of_text(spoken))
+    write_whole(out, _model_of_text(spoken))
     return Path(out)
 
 
@@ -173,7 +173,7 @@ def _encoders() -> Path:
     return assets_folder() / "encoders"
 
 
-def model_of_text(spoken: SpokenKeyword) -> bytes:
+def _model_of_text(spoken: SpokenKeyword) -> bytes:
     """The bytes of a word's model file: always the same for the same text, version, recogniser and pack.
 
     Raises as ``model_from_text`` does.
@@ -266,7 +266,7 @@ def points_of_fits(fits: Sequence[Scores], spoken: SpokenKeyword, *, fingerprint
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
         if reached > 1:
             continue
-        fit = min(HIGHEST, max(LOWEST, float(np.log(max(reached, 1e-9))) + ROOM))
+        fit = min(HIGHEST, max(LOWEST, float(np.log(max(reached, 1e-9))) + _ROOM))
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit

@@ -35,7 +35,7 @@ def _typed(texts: list[str] | None) -> list[str] | None:
     return texts and [str(TYPED_MODEL.load()(text)) for text in texts]
 
 
-SayOption = Annotated[
+_SayOption = Annotated[
     list[str] | None,
     typer.Option("--say", metavar="TEXT", callback=_typed, help="Any word: made from its text in seconds; repeatable."),
 ]
@@ -98,7 +98,7 @@ class ModelOptions:
         ),
     ] = None
     model: ModelOption = None
-    say: SayOption = None
+    say: _SayOption = None
 
     @property
     def names(self) -> list[str]:
