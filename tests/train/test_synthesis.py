@@ -28,10 +28,10 @@ from wakeword_tools.texts.phonemes import espeak_of_ipa
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
-from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis import check_synthesis, with_synthesised
+from wakeword_train.synthesis_config import NaturalConfig, SynthesisConfig
 from wakeword_train.training_run import Phase, TrainingEvents, TrainingLines, TrainingRun
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}

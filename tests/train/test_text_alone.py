@@ -20,7 +20,7 @@ words = st.dictionaries(st.text(), shares, min_size=1)
 def test_people_are_never_promised_more_than_voices_and_the_middle_lies_between(
     told: dict[str, float], untold: dict[str, float], voices: float, phonemes: float
 ) -> None:
-    found = TextAlone((1.0, 1.0, 3.0), told, untold).people_found(voices, phonemes)
+    found = TextAlone((1.0, 1.0, 3.0), told, untold, [], {}).people_found(voices, phonemes)
     assert found.words == len(told if phonemes >= 1.5 else untold)
     assert found.low <= found.middle + 1e-12
     assert found.middle <= found.high + 1e-12

@@ -18,6 +18,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import load_model
+from wakeword_train import model_from_text
 
 pytestmark = needs_node
 
@@ -138,6 +139,20 @@ def test_networks_of_every_kind_score_as_in_python(demo: Array, tmp_path: Path) 
     for (path, hop), found in zip(cases, in_node(*jobs), strict=True):
         assert not isinstance(found, Exception), f"{path.name}: {found}"
         assert_same(found, heard_here([path], samples, hop=hop, threshold=0.5))
+
+
+def test_a_model_from_a_text_scores_as_in_python_and_sleeps(demo: Array, tmp_path: Path) -> None:
+    """By its phonemes alone, heard at every second window."""
+    pytest.importorskip("onnx")
+    model = model_from_text("what time is it", tmp_path / "typed.onnx")
+    samples = np.concatenate([demo[5 * 16_000 : 11 * 16_000], np.zeros(5 * 16_000, np.float32)])
+    expected = heard_here([model], samples)
+    assert len(expected.detections) == 1
+    found = in_node(
+        detect_job([model], raw(samples, tmp_path / "audio"), encoders=(assets_folder() / "encoders").as_uri())
+    )[0]
+    assert_same(found, expected, WITH_PHONEMES)
+    assert found["asleep"] > 5
 
 
 def test_quiet_is_slept_through_and_what_follows_is_scored_as_without_sleep(demo: Array, tmp_path: Path) -> None:

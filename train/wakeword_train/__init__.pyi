@@ -9,6 +9,7 @@ from .enrol import Enrolment as Enrolment
 from .enrolment import enrol_model as enrol_model
 from .fitting import FitConfig as FitConfig
 from .fitting import fit_tensors as fit_tensors
+from .from_text import model_from_text as model_from_text
 from .methods.drocc import AdversaryHealth as AdversaryHealth
 from .methods.drocc import find_adversaries as find_adversaries
 from .methods.drocc import sensitivity as sensitivity

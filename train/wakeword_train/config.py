@@ -21,6 +21,7 @@ from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.student.student_config import StudentConfig
+from wakeword_train.synthesis_config import SynthesisConfig
 
 WINDOW = 98
 """Frames of the window in the paper and in the experiments: one second."""
@@ -88,73 +89,6 @@ class ScheduleConfig:
         if not 0 <= self.choose_after < 1:
             raise ConfigError(f"expected choose_after in 0..1, below 1, got {self.choose_after}")
         check_rates(self.learning_rate, self.weight_decay, self.averaging)
-
-
-@dataclass(frozen=True)
-class NaturalConfig:
-    """Clips of voices that sound human, in addition to ``SynthesisConfig``, which gives the texts. Such engines
-    are far slower, so they have separate numbers."""
-
-    positives: int = 0
-    near_negatives: int = 0
-    negatives: int = 0
-    engines: tuple[str, ...] = ("kokoro",)
-    """As in ``SynthesisConfig``; ``kokoro`` is the folder in the environment variable ``WAKEWORD_KOKORO``, or what
-    ``wakeword voices install kokoro`` installed. ``installed`` stands for all that are installed, which may be none."""
-
-    def __post_init__(self) -> None:
-        _check_counts(self.positives, self.near_negatives, self.negatives)
-
-
-@dataclass(frozen=True)
-class SynthesisConfig:
-    """Clips of each kind to synthesise before training; 0 for none."""
-
-    positives: int = 0
-    """The keyword."""
-    near_negatives: int = 0
-    """Words that sound like the keyword."""
-    near_negative_texts: str = ""
-    """Name of a list in ``assets/phrases``, or a file (.txt) of one text a line; generated from the keyword if empty."""
-    negatives: int = 0
-    """Other words and phrases of them, so that a synthetic voice alone is no sign of the keyword."""
-    negative_texts: str = "words"
-    """As ``near_negative_texts``."""
-    engines: tuple[str, ...] = ("espeak-ng",)
-    """Text-to-speech engines to use: ``espeak-ng``; ``piper:FOLDER`` of voices; ``kokoro:FOLDER``;
-    ``command:FILE.toml`` for anything else; ``installed`` for the fast ones of this machine."""
-    also: tuple[str, ...] = ()
-    """Other phrases that wake the model too, such as "ok marvin" with "hey marvin"."""
-    say: tuple[str, ...] = ()
-    """Ways to say the keyword as IPA, in place of how it is read. Only voices that take phonemes then speak it."""
-    children: float = 0.0
-    """Share of the clips of the keyword with formants and pitch as high as of children."""
-    accents: float = 0.0
-    """Clips of an English keyword with the vowels of people who learnt English later, in proportion to the other clips of
-    it. A batch draws all of them as one other word, so somewhat more often than that."""
-    check_voices: bool = True
-    """Leave out voices if the phoneme network does not hear the keyword when they speak."""
-    natural: NaturalConfig = field(default_factory=NaturalConfig)
-
-    def __post_init__(self) -> None:
-        _check_counts(self.positives, self.near_negatives, self.negatives)
-        for name in ("children", "accents"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"expected a share of {name} in 0..1, got {getattr(self, name)}")
-
-    @classmethod
-    def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":
-        """What was spoken as the word, by the record of training on a card, which may hold anything."""
-        config = training.get("config")
-        plan = config.get("synthesis") if isinstance(config, dict) else None
-        lists = [plan.get(key) if isinstance(plan, dict) else None for key in ("also", "say")]
-        also, say = ([one for one in some if isinstance(one, str)] if isinstance(some, list) else () for some in lists)
-        return cls(also=tuple(also), say=tuple(say))
-
-
-def _check_counts(*counts: int) -> None:
-    if min(counts) < 0:
-        raise ConfigError(f"expected numbers of clips that are not negative, got {counts}")
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,9 @@ from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
+from wakeword_train.points import ENROLMENT
 from wakeword_train.training_run import DataFolders, Phase, TrainingEvents
 
-ENROLMENT = "enrolment"
-"""The method that the card of a fine-tuned model names."""
 _OWNER = "owner"
 _TAKES = MixConfig(positive=0.75, fragment=0.25, negative=0, near_negative=0, background=0, noise=0)
 """Fragments of the takes are the only negatives in this voice and from this microphone."""

@@ -22,7 +22,14 @@ from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
-from wakeword_train.points import check_target, default_point, file_stem, put_into_place, selection
+from wakeword_train.points import (
+    check_target,
+    default_point,
+    file_stem,
+    put_into_place,
+    require_trained,
+    selection,
+)
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
@@ -73,7 +80,9 @@ def enrol_model(
     out, events = Path(out), events or TrainingEvents()
     base = base_model(base)
     check_target(out)
-    phrase = read_model(base).card.phrase
+    card = read_model(base).card
+    require_trained(card)
+    phrase = card.phrase
     if config.keyword.casefold() != phrase.casefold():
         raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)

@@ -2,13 +2,16 @@
 
 import dataclasses
 import os
+import shlex
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
 from wakeword.base.events import Events
 from wakeword.base.files import replacing, resolved
+from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.model.model import read_model
@@ -17,7 +20,12 @@ from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Targ
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import TimedText
-from wakeword_train.data.clips import Clip
+
+if TYPE_CHECKING:
+    from wakeword_train.data.clips import Clip
+
+ENROLMENT, TYPED = "enrolment", "text"
+"""Methods that the record of training on a card can name, apart from the losses."""
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if a point of at most ``LOOSEST`` does."""
@@ -40,7 +48,7 @@ stands above all of the background: of a starter pack's two hours one score, the
 text alone are found in fewer recordings with that, and fire a quarter less often (train/evidence/text-alone.md)."""
 
 
-def selection(clips: Iterable[Clip]) -> Selection:
+def selection(clips: "Iterable[Clip]") -> Selection:
     """Clips as files to score: of long recordings only the parts among them, and with what is known of the positives."""
     clips = list(clips)
     parts: dict[Path, list[TimedText]] = {}
@@ -54,7 +62,7 @@ def selection(clips: Iterable[Clip]) -> Selection:
     )
 
 
-def calibration_points(model_path: Path, held_out: list[Clip], events: Events) -> list[OperatingPoint]:
+def calibration_points(model_path: Path, held_out: "list[Clip]", events: Events) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; targets for which the data is too small are reported."""
     try:
         scored = score_files([read_model(model_path)], selection(held_out), warn=events.note)
@@ -153,6 +161,15 @@ def default_point(points: Sequence[OperatingPoint], events: Events) -> Operating
             f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"
         )
     return (chosen or points)[0]
+
+
+def require_trained(card: ModelCard) -> None:
+    """Raise ``ConfigError`` for a model that was made from its text: no network of its own could learn."""
+    if card.verifier is not None and card.verifier.by_phonemes_alone:
+        raise ConfigError(
+            f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; train it: "
+            f"wakeword train {shlex.quote(card.phrase)}"
+        )
 
 
 def file_stem(keyword: str) -> str:

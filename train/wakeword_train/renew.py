@@ -77,8 +77,8 @@ def _renewed(path: Path, model: bytes) -> bytes:
 
 def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
     """The ways to say the word, as its training had them."""
-    from wakeword_train.config import SynthesisConfig
     from wakeword_train.spoken_texts import SpokenKeyword
+    from wakeword_train.synthesis_config import SynthesisConfig
 
     recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
     return SpokenKeyword(phrase, SynthesisConfig.of_record(training), 0, language).variants(recogniser.tokens)

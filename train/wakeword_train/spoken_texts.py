@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Events
@@ -24,7 +25,10 @@ from wakeword_tools.texts.foreign_words import (
 from wakeword_tools.texts.phonemes import espeak_of_ipa, pronunciations
 from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
-from wakeword_train.config import SynthesisConfig, TrainConfig
+from wakeword_train.synthesis_config import SynthesisConfig
+
+if TYPE_CHECKING:
+    from wakeword_train.config import TrainConfig
 
 SpokenTexts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
@@ -48,7 +52,7 @@ class SpokenKeyword:
     language: str = ENGLISH
 
     @classmethod
-    def of(cls, config: TrainConfig) -> "SpokenKeyword":
+    def of(cls, config: "TrainConfig") -> "SpokenKeyword":
         """The keyword of a configuration."""
         return cls(config.keyword, config.synthesis, config.seed, config.language)
 

@@ -45,7 +45,7 @@ def run_command(options: TrainOptions) -> None:
     Raises ``typer.BadParameter`` for options that cannot be combined, and as ``train_model`` and ``enrol_model`` do.
     """
     if options.base is not None:
-        _refuse_with_base(options)
+        options.require_alone(_FROM, _OF_BASE)
     settings = _settings(options)
     if options.download and options.data is None:
         raise typer.BadParameter("give --data, the folder to download into")
@@ -175,24 +175,22 @@ def _try(path: Path) -> None:
     note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
 
 
-def _refuse_with_base(options: TrainOptions) -> None:
-    values = {
-        "--also": options.also,
-        "--language": options.language,
-        "--say": options.say,
-        "--data": options.data,
-        "--method": options.method,
-        "--resume": options.resume,
-        "--download": options.download,
-        "--for": options.engine,
-        "--install-voices": options.install_voices,
-    }
-    given = [name for name, value in values.items() if value]
-    if given:
-        raise typer.BadParameter(
-            f"{' and '.join(given)} cannot be given with --from, which takes --positives (your own recordings), "
-            "--negatives, --near-negatives, --background and --noise"
-        )
+_OF_BASE = (
+    *(
+        "words",
+        "keyword",
+        "base",
+        "positives",
+        "negatives",
+        "near_negatives",
+        "extend_negatives",
+        "background",
+        "noise",
+    ),
+    *("anyway", "config", "out", "device", "seed", "work", "threads", "report", "jobs", "ray"),
+)
+"""Options that fine-tuning takes."""
+_FROM = "--from, which takes --positives (your own recordings), --negatives, --near-negatives, --background and --noise"
 
 
 def _settings(options: TrainOptions) -> TrainConfig:

@@ -3,7 +3,8 @@
 import os
 import shlex
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -43,6 +44,7 @@ _LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de,
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
+_NOW = typer.Option("--now", help="Make a model from the text in seconds, without training: it costs more CPU.")
 _VOICES = typer.Option(
     "--install-voices/--no-install-voices",
     help="Where there are no natural voices, fetch some (120 MB). Default: ask at a terminal.",
@@ -67,6 +69,7 @@ class TrainOptions:
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
     anyway: Annotated[bool, _ANYWAY] = False
+    now: Annotated[bool, _NOW] = False
     install_voices: Annotated[bool | None, _VOICES] = None
     data: Annotated[Path | None, _SPEECH] = None
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
@@ -115,6 +118,8 @@ class TrainOptions:
         for folder in self._folders:
             if not folder.is_dir():
                 raise DataError(f"{folder}: expected a folder of recordings, found none")
+        if self.now:
+            return
         require_training_packages()
         if "torch" not in sys.modules:
             # OpenMP reads it when torch is imported: waiting threads sleep. Spinning takes seven times as long as one.
@@ -133,6 +138,19 @@ class TrainOptions:
         )
         speech = [] if self.data is None or self.download else [self.data]
         return [*(folder for some in given for folder in some or ()), *speech]
+
+    def require_alone(self, option: str, allowed: Sequence[str]) -> None:
+        """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``option``."""
+        given = [
+            field.name
+            for field in fields(self)
+            if field.name not in allowed and getattr(self, field.name) != field.default
+        ]
+        if given:
+            names = " and ".join(
+                "--" + {"base": "from", "engine": "for"}.get(name, name).replace("_", "-") for name in given
+            )
+            raise typer.BadParameter(f"{names} cannot be given with {option}")
 
     @property
     def word(self) -> str:

@@ -44,16 +44,18 @@ class Command(NamedTuple):
         """The extra that installs it; empty if its package is this one."""
         return self.place.split(".")[0].removeprefix("wakeword").removeprefix("_")
 
-    def load(self) -> Callable[..., None]:
+    def load(self) -> Callable[..., Any]:
         """Import its module, only now: listening must not wait for training's. ``ConfigError`` if it is not installed."""
         place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
         module, function = place.split(":")
         require(self.extra, module.split(".")[0])
         loaded = getattr(import_module(module), function)
-        found: Callable[..., None] = command_of(loaded, self.work) if self.work else loaded
+        found: Callable[..., Any] = command_of(loaded, self.work) if self.work else loaded
         return found
 
 
+TYPED_MODEL = Command("wakeword_train.from_text:typed_model", "The model file of a word, from its text.")
+"""What ``--say`` calls."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {
@@ -84,7 +86,7 @@ COMMANDS = {
             "train": Command(
                 "wakeword_train.train_options:TrainOptions",
                 "Train a model for a keyword, calibrate it, and write it to one file.",
-                work="wakeword_train.train_command:run_command",
+                work="wakeword_train.cli:train",
             ),
             "record": Command(
                 "wakeword.cli.record:record",

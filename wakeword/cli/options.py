@@ -27,6 +27,18 @@ def _files(models: list[Path] | None) -> list[Path] | None:
     return models and [one if one.is_file() else model_file(one) for one in models]
 
 
+def _typed(texts: list[str] | None) -> list[str] | None:
+    """The value of ``--say``: the model files of words, made where they are not there yet."""
+    # Imported here: it imports the commands.
+    from wakeword.cli.app import TYPED_MODEL
+
+    return texts and [str(TYPED_MODEL.load()(text)) for text in texts]
+
+
+_SayOption = Annotated[
+    list[str] | None,
+    typer.Option("--say", metavar="TEXT", callback=_typed, help="Any word: made from its text in seconds; repeatable."),
+]
 ModelOption = Annotated[
     list[Path] | None,
     typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
@@ -86,16 +98,17 @@ class ModelOptions:
         ),
     ] = None
     model: ModelOption = None
+    say: _SayOption = None
 
     @property
     def names(self) -> list[str]:
         """Names of included or installed models, as they are given or by default."""
-        return self.keyword or ([] if self.model else [DEFAULT_KEYWORD])
+        return self.keyword or ([] if self.files else [DEFAULT_KEYWORD])
 
     @property
     def files(self) -> list[Path]:
         """Model files."""
-        return self.model or []
+        return [*(self.model or ()), *map(Path, self.say or ())]
 
     def loaded(self, provider: str = "cpu") -> list[Model]:
         """The models. Raises ``ModelError`` if one cannot be used."""

@@ -69,6 +69,8 @@ def unverified_score(logit: float, gate: float) -> float:
 
 MAX_SPAN = 200
 """Frames: two seconds."""
+MAX_PHONEME_STEP = 32
+"""Frames."""
 _MOST = 64
 """Most variants of a word, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work is done."""
 
@@ -131,8 +133,16 @@ class VerifierCard:
     """Name of the one to use when none is chosen."""
     added: tuple[AddedVerifier, ...] = ()
     """Verifiers of installed packages, which are asked after the head."""
+    phoneme_step: int = 0
+    """The phonemes are heard up to the last multiple of so many frames, so that windows share what is heard; 0: up to the
+    end of the window."""
     data: str = field(default="", kw_only=True)
     """What gate, head and fusion were chosen on."""
+
+    @property
+    def by_phonemes_alone(self) -> bool:
+        """Whether neither the first stage nor the head counts: any sound is a candidate."""
+        return self.fusion.stage_one == self.fusion.embedding == 0
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.gate) and abs(self.gate) <= LARGEST_GATE):
@@ -141,6 +151,10 @@ class VerifierCard:
             )
         if not 1 <= self.span <= MAX_SPAN:
             raise ConfigError(f"expected a span of 1 to {MAX_SPAN} frames, got {self.span}")
+        if not 0 <= self.phoneme_step <= MAX_PHONEME_STEP:
+            raise ConfigError(
+                f"expected a step of the phonemes of 0 to {MAX_PHONEME_STEP} frames, got {self.phoneme_step}"
+            )
         require_finite("the logit of the head's self-test", self.self_test, -MAX_LOGIT, MAX_LOGIT)
         for digest in (self.embedding_digest, self.phonemes_digest):
             if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):

@@ -65,8 +65,10 @@ class KeywordTracker:
         self._verifier = None if stage is None else CandidateScorer(stage, hop=hop)
         self.look = 0 if stage is None else LOOK_SAMPLES
         """Samples before the end of a window that its score depends on, apart from its own."""
-        # With a second stage: of the score below which no window is verified, so that no candidate is slept through.
-        self._far_below = _FAR_BELOW * (trigger.threshold if stage is None else FLOOR)
+        # With a second stage: of the score below which no window is verified, so that no candidate is slept through. Where
+        # all windows are candidates, quiet that was looked at is slept through.
+        all_alike = stage is None or stage.card.by_phonemes_alone
+        self._far_below = _FAR_BELOW * (trigger.threshold if all_alike else FLOOR)
         self.near: NearMisses | None = None
         """Set to find near misses as well."""
         self.windows: KeepsWindows | None = None

@@ -1,7 +1,7 @@
 """The phoneme recogniser, a network that all words share, and how well a word's phonemes fit what it hears."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -148,21 +148,28 @@ class KeywordPhonemes:
             return -np.inf
         # What each frame loses by its token, so that the free frames cost nothing.
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
+        return float(self.fits(self.of_states(losses).astype(np.float64)))
+
+    def of_states(self, losses: Array) -> Array:
+        """What each state costs in each frame, ``(frames, states)``, from what its tokens do, ``(frames, tokens)``."""
         of_tokens = losses[:, self._columns] - self._lost
-        of_states = np.maximum.reduceat(of_tokens, self._group_starts, axis=1).astype(np.float64)
-        size = len(self._from_before)
+        found: Array = np.maximum.reduceat(of_tokens, self._group_starts, axis=1)
+        return found
+
+    def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
+        """``score`` of so many ``looks`` from ``of_states`` of each of their frames, ``(*looks, states)``."""
         # Two places in front, so that shifted views need no copy.
-        padded = np.full(size + 2, -np.inf)
-        state, before, two_before = padded[2:], padded[1:-1], padded[:-2]
-        best = np.full(len(self._ends), -np.inf)
-        for of_frame in of_states:
+        padded = np.full((*looks, len(self._from_before) + 2), -np.inf)
+        state, before, two_before = padded[..., 2:], padded[..., 1:-1], padded[..., :-2]
+        best = np.full((*looks, len(self._ends)), -np.inf)
+        for of_frame in frames:
             reached = np.maximum(before + self._from_before, two_before + self._from_two_before)
             np.maximum(reached, self._from_nothing, out=reached)
             np.maximum(reached, state, out=reached)
             np.add(reached, of_frame, out=state)
-            np.maximum(best, state[self._ends], out=best)
-        per_phoneme: NDArray[np.float64] = best / self._lengths
-        return float(per_phoneme.max())
+            np.maximum(best, state[..., self._ends], out=best)
+        per_phoneme: NDArray[np.float64] = (best / self._lengths).max(axis=-1)
+        return per_phoneme
 
 
 def tokens_of_text(text: str | None) -> list[str]:

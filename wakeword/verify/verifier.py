@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
@@ -13,17 +15,25 @@ from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
-from wakeword.format.verifier_card import AddedVerifier, VerifierCard, fused_score, unverified_score
-from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
+from wakeword.format.verifier_card import (
+    MAX_PHONEME_STEP,
+    AddedVerifier,
+    VerifierCard,
+    fused_score,
+    unverified_score,
+)
+from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
+_CONFIG = FeatureConfig()
 PHONEME_SAMPLES = PhonemeVerifier.samples
 """Samples that the phoneme recogniser looks at."""
-LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
+LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES + MAX_PHONEME_STEP * _CONFIG.hop_length)
 """Samples before the end of a window that its verification depends on."""
 
-_CONFIG = FeatureConfig()
+_UNHEARD: Array = np.zeros((HEAD_EMBEDDINGS, DIMENSION), np.float32)
+"""The embeddings where the head does not count."""
 _KEPT_WINDOWS = 8
 """Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
 
@@ -71,7 +81,7 @@ class Look(NamedTuple):
     best: float
     """See ``CandidateScorer.best``."""
     embeddings: Array
-    """``(16, 96)`` float32."""
+    """``(16, 96)`` float32; zeros where the head does not count."""
     evidence: Sequence[float]
     """What each verifier says, the cheapest first; NaN where it was not asked."""
 
@@ -129,7 +139,7 @@ class SecondStage:
     def score_of(self, best: float, embeddings: Array, evidence_of: Callable[[int], float]) -> float:
         """``score`` from ``(16, 96)`` embeddings, and from the evidence of each verifier by its number."""
         fusion = self.card.fusion
-        logit = fusion.upper(best, self.head(embeddings))
+        logit = fusion.upper(best, self.head(embeddings) if fusion.embedding else 0.0)
         if self._phonemes is None:
             logit -= fusion.phonemes * fusion.phoneme_floor
         for number, one in enumerate(self._weighed):
@@ -169,12 +179,16 @@ class SecondStage:
         return self.score_of(look.best, look.embeddings, kept), not missing
 
     def _embeddings(self, window_end: int, sound: "AmplifiedSound") -> Array:
+        if not self.card.fusion.embedding:
+            return _UNHEARD
         return sound.embeddings(self.embedding, (window_end - _CONFIG.n_fft) // _CONFIG.hop_length)
 
     def _evidence(self, number: int, window_end: int, sound: "AmplifiedSound") -> float:
         verifier = self._weighed[number].verifier
         if isinstance(verifier, PhonemeVerifier):
-            return verifier.keyword.score(sound.log_probabilities(verifier.network, window_end))
+            step = self.card.phoneme_step * _CONFIG.hop_length
+            heard_until = window_end - window_end % step if step else window_end
+            return verifier.keyword.score(sound.log_probabilities(verifier.network, heard_until))
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
 
     def self_test(self) -> float:

@@ -14,6 +14,8 @@ const MAX_POINTS = 100;
 const MAX_PHONEMES = 64;
 const MIN_THRESHOLD = 1e-9;
 const MOST = 1e9;
+/** Frames. */
+export const MAX_PHONEME_STEP = 32;
 /** They are invisible, and Persian and several scripts of India need them. */
 const JOINERS = /[\u200c\u200d]/g;
 /** The lowest score of a window that the second stage has looked at; all others are below it. */
@@ -57,6 +59,7 @@ export const FLOOR = 1e-3;
  * @property {string | null} phonemes_digest
  * @property {string[][][]} phonemes the ways to say the word
  * @property {number[][][]} phoneme_losses what their tokens cost; none: nothing
+ * @property {number} phoneme_step the phonemes are heard up to the last multiple of so many frames; 0: to the window's end
  * @property {FusionWeights} fusion
  * @property {number} self_test
  * @property {OperatingPoint[]} stage_one_points
@@ -124,9 +127,10 @@ export function parseCard(text, digest) {
 /** @param {VerifierCard | null | undefined} verifier */
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
-  const { phonemes_digest = null, phonemes = [], phoneme_losses = [], added = [] } = verifier;
+  const { phonemes_digest = null, phonemes = [], phoneme_losses = [], phoneme_step = 0, added = [] } = verifier;
   const { stage_one_points = [], stage_one_default = null } = verifier;
-  return { ...verifier, phonemes_digest, phonemes, phoneme_losses, stage_one_points, stage_one_default, added };
+  const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, phoneme_step };
+  return { ...verifier, ...phonemesOf, stage_one_points, stage_one_default, added };
 }
 
 /** @param {Card} card @returns {string | null} what is wrong with it */
@@ -169,6 +173,7 @@ function problemOfVerifier(verifier) {
   const { gate, span, fusion, embedding_digest, phonemes_digest, phonemes, phoneme_losses, self_test, stage_one_points, added } =
     verifier;
   if (!Array.isArray(added) || added.length) return "expected a second stage without verifiers of other packages, which the browser does not have";
+  if (!isWhole(verifier.phoneme_step, 0, MAX_PHONEME_STEP)) return "expected a step of the phonemes";
   if (!isFinite(gate, 20) || !isWhole(span, 1, 200) || !isFinite(self_test, MAX_LOGIT)) return "expected a gate and a span";
   const weights = ["bias", "stage_one", "embedding", "phonemes", "phoneme_floor", "phoneme_gate"];
   if (!weights.every((name) => isFinite(fusion?.[/** @type {keyof FusionWeights} */ (name)], Number.MAX_VALUE))) {

@@ -55,8 +55,11 @@ export class KeywordTracker {
       if (end !== null && this.windowEnd > coveringSamples(end, this.window, this.step)) break;
       const { verifier } = this;
       this.score = verifier ? await verifier.score(logit, this.windowEnd, stream.sound.at(gain)) : scoreOfLogit(logit);
-      // With a second stage: of the score below which no window is verified, so that no candidate is slept through.
-      const farBelow = FAR_BELOW * (verifier ? FLOOR : this.trigger.threshold);
+      // With a second stage: of the score below which no window is verified, so that no candidate is slept through. Where
+      // all windows are candidates, quiet that was looked at is slept through.
+      const { stage_one, embedding } = this.card.verifier?.fusion ?? {};
+      const allAlike = !verifier || (stage_one === 0 && embedding === 0);
+      const farBelow = FAR_BELOW * (allAlike ? this.trigger.threshold : FLOOR);
       this._lowScores = this.score < farBelow ? this._lowScores + 1 : 0;
       heard.scores.push({ keyword: this.name, score: this.score, end: this.windowEnd / SAMPLE_RATE });
       const fired = this.trigger.push(this.score, stream.leastScore(this.windowStart));

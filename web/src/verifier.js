@@ -1,6 +1,6 @@
 /** The second stage: fused scores for the windows of one keyword in one stream. `docs/two-stages.md` describes it. */
 
-import { FLOOR } from "./card.js";
+import { FLOOR, MAX_PHONEME_STEP } from "./card.js";
 import { DIMENSION, EmbeddingNetwork, EmbeddingStream, reach } from "./embedding.js";
 import { ModelError } from "./errors.js";
 import { CONFIG, SAMPLE_RATE, framesIn, selfTestSignal } from "./features.js";
@@ -19,7 +19,7 @@ const HEAD_EMBEDDINGS = 16;
 /** Samples that the phoneme recogniser looks at. */
 const PHONEME_SAMPLES = 2 * SAMPLE_RATE;
 /** Samples before the end of a window that its verification depends on. */
-export const LOOK_SAMPLES = Math.max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES);
+export const LOOK_SAMPLES = Math.max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES + MAX_PHONEME_STEP * CONFIG.hop_length);
 /** Windows whose phonemes are kept for other keywords: as many as one push can hold. */
 const KEPT_WINDOWS = 16;
 
@@ -240,10 +240,12 @@ export class Verifier {
     this.candidates += 1;
     const { bias, stage_one, embedding: weight, phonemes, phoneme_floor, phoneme_gate } = card.fusion;
     const frame = Math.floor((windowEnd - CONFIG.n_fft) / CONFIG.hop_length);
-    const upper = bias + stage_one * this.best + weight * (await head.logit(await sound.embeddings(embedding, frame)));
+    const ofHead = weight ? weight * (await head.logit(await sound.embeddings(embedding, frame))) : 0;
+    const upper = bias + stage_one * this.best + ofHead;
     let fit = -phoneme_floor;
     if (upper >= phoneme_gate && recogniser && keyword) {
-      const found = keyword.score(await sound.phonemes(recogniser, windowEnd));
+      const step = card.phoneme_step * CONFIG.hop_length;
+      const found = keyword.score(await sound.phonemes(recogniser, step ? windowEnd - (windowEnd % step) : windowEnd));
       fit = Math.min(0, Math.max(-phoneme_floor, found));
     }
     return Math.max(FLOOR, scoreOfLogit(upper + phonemes * fit));

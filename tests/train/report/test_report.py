@@ -8,7 +8,7 @@ from support.reported import card
 
 from wakeword.format.operating_point import Rate
 from wakeword_tools.page.markup import curve_of_epochs, curve_of_thresholds
-from wakeword_train.enrol import ENROLMENT
+from wakeword_train.points import ENROLMENT
 from wakeword_train.report.verdict import Verdict, VerdictGrade, meaning_of_threshold, verdict
 
 

@@ -18,6 +18,7 @@ from wakeword_tools.measure.cards import embed_card
 from wakeword_train.house.house_unit import Judge, Lesson, taught
 from wakeword_train.house.own_evidence import OwnEvidence
 from wakeword_train.model.two_stage import head_of, with_verifier
+from wakeword_train.points import require_trained
 
 CERTAINTY = 0.95
 _MOST_LOST = 100
@@ -156,6 +157,7 @@ def judge_of(model: Model, data: bytes) -> Judge:
     """The head and fusion of a model's file. ``ConfigError`` for a model of one stage."""
     if model.card.verifier is None:
         raise ConfigError(f"expected a model of two stages for {model.card.phrase!r}, got one; train it again")
+    require_trained(model.card)
     return Judge(head_of(data), model.card.verifier.fusion)
 
 

@@ -23,7 +23,7 @@ from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train.config import NaturalConfig, SynthesisConfig, TrainConfig
+from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
@@ -33,6 +33,7 @@ from wakeword_train.second_stage.background import LongSpeech
 from wakeword_train.second_stage.evidence import EvidenceReader
 from wakeword_train.second_stage.looks.looks import LookCutter
 from wakeword_train.synthesis import with_synthesised
+from wakeword_train.synthesis_config import NaturalConfig, SynthesisConfig
 from wakeword_train.training_run import DataFolders, TrainingRun
 
 log = logging.getLogger(__name__)

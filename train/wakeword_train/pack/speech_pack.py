@@ -11,11 +11,12 @@ import json
 import lzma
 import math
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,27 +139,20 @@ class Phonemes:
         inside = range(max(first, 0), min(last, len(self.starts) - 1))
         found[: max(0, inside.start - first), blank] = 0
         found[max(0, inside.stop - first) :, blank] = 0
-        for frame in inside:
-            some = slice(self.starts[frame], self.starts[frame + 1])
-            found[frame - first, self.tokens[some]] = -LOSS_STEP * self.losses[some].astype(np.float32)
+        if inside:
+            some = slice(self.starts[inside.start], self.starts[inside.stop])
+            frames = np.repeat(inside, np.diff(self.starts[inside.start : inside.stop + 1])) - first
+            found[frames, self.tokens[some]] = -LOSS_STEP * self.losses[some].astype(np.float32)
         return found
 
 
-@dataclass(frozen=True)
-class SpeechPack:
-    """A pack that was read."""
+@dataclass(frozen=True, kw_only=True)
+class HeardPack:
+    """What the phoneme recogniser hears in a pack that was read."""
 
     path: Path
     recordings: tuple[PackedRecording, ...]
     licence: str
-    mfcc_codec: BlockCodec
-    mfcc: Array
-    """``(frames, n_mfcc)`` float32, rounded as the codec does."""
-    embedding_codec: BlockCodec
-    embeddings: NDArray[np.float16]
-    """``(frames / 8, 96)``."""
-    embedding_digest: str
-    """SHA-256 of the network that made them; with another they are worthless."""
     phonemes: Phonemes
     phonemes_digest: str
     digest: str
@@ -167,7 +161,7 @@ class SpeechPack:
     @property
     def hours(self) -> float:
         """Hours of speech and other sounds."""
-        return len(self.mfcc) / FRAMES_A_SECOND / 3600
+        return sum(recording.frames for recording in self.recordings) / FRAMES_A_SECOND / 3600
 
     @property
     def transcripts(self) -> list[TranscribedSpeech]:
@@ -203,6 +197,20 @@ class SpeechPack:
         return frozenset((recording.source, recording.speaker) for recording in self.recordings)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SpeechPack(HeardPack):
+    """A pack that was read."""
+
+    mfcc_codec: BlockCodec
+    mfcc: Array
+    """``(frames, n_mfcc)`` float32, rounded as the codec does."""
+    embedding_codec: BlockCodec
+    embeddings: NDArray[np.float16]
+    """``(frames / 8, 96)``."""
+    embedding_digest: str
+    """SHA-256 of the network that made them; with another they are worthless."""
+
+
 def pack_path(name: str) -> Path:
     """The file of a pack: the starter pack by its name, ``starter``, or a path. ``ConfigError`` if there is none."""
     path = _starter_path() if name == STARTER else Path(name)
@@ -232,13 +240,25 @@ def _starter_path() -> Path | None:
 @lru_cache(maxsize=1)
 def read_pack(path: Path) -> SpeechPack:
     """The pack in a file. ``DataError`` if it is damaged, or of another version or other features."""
+    return _read(path, _pack)
+
+
+def read_heard(path: Path) -> HeardPack:
+    """``read_pack`` without the parts that need no phonemes, which take longer to unpack."""
+    return _read(path, _heard)
+
+
+_Kind = TypeVar("_Kind")
+
+
+def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], bytes], _Kind]) -> _Kind:
     try:
         data = read_limited(path, _MOST_BYTES)
         arrays = _arrays(data)
         header = json.loads(arrays["header"].tobytes().decode())
         if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
             raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
-        return _pack(path, header, arrays, data)
+        return read(path, header, arrays, data)
     except DataError:
         raise
     except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
@@ -258,33 +278,44 @@ def _arrays(data: bytes) -> dict[str, Any]:
         return {name: found[name] for name in found.files}
 
 
-def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> SpeechPack:
-    codecs = {name: BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"]) for name in ("mfcc", "embedding")}
-    mfcc = codecs["mfcc"].decode(arrays["mfcc"])
-    embeddings = codecs["embedding"].decode(arrays["embedding"]).astype(np.float16)
+def _heard(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> HeardPack:
     counts = arrays["phoneme_counts"].astype(np.int64)
     recordings = tuple(
         PackedRecording(one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"]))
         for one in header["recordings"]
     )
-    lengths = (sum(one.frames for one in recordings), len(embeddings) * STEP_FRAMES, len(counts) * FRAMES_OF_PHONEME)
-    if any(length != len(mfcc) for length in lengths):
-        raise DataError(f"{path}: expected parts of the same length in the pack, got {lengths} and {len(mfcc)} frames")
+    if not all(one.is_sound for one in recordings):
+        raise DataError(f"{path}: expected names, whole blocks and times in the pack; make it again")
+    if (length := len(counts) * FRAMES_OF_PHONEME) != (frames := sum(one.frames for one in recordings)):
+        raise DataError(f"{path}: expected phonemes of {frames} frames in the pack, got {length}")
     tokens, losses = arrays["phoneme_tokens"], arrays["phoneme_losses"]
     if not len(tokens) == len(losses) == counts.sum():
         raise DataError(f"{path}: expected {counts.sum()} tokens in the pack, got {len(tokens)} and {len(losses)}")
-    if not all(one.is_sound for one in recordings) or not (np.isfinite(mfcc).all() and np.isfinite(embeddings).all()):
-        raise DataError(f"{path}: expected names, whole blocks, times and finite features in the pack; make it again")
-    return SpeechPack(
+    return HeardPack(
         path=path,
         recordings=recordings,
         licence=header["licence"],
+        phonemes=Phonemes(np.concatenate([[0], np.cumsum(counts)]), tokens, losses),
+        phonemes_digest=header["phonemes_digest"],
+        digest=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> SpeechPack:
+    heard = _heard(path, header, arrays, data)
+    codecs = {name: BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"]) for name in ("mfcc", "embedding")}
+    mfcc = codecs["mfcc"].decode(arrays["mfcc"])
+    embeddings = codecs["embedding"].decode(arrays["embedding"]).astype(np.float16)
+    lengths = (sum(one.frames for one in heard.recordings), len(embeddings) * STEP_FRAMES)
+    if any(length != len(mfcc) for length in lengths):
+        raise DataError(f"{path}: expected parts of the same length in the pack, got {lengths} and {len(mfcc)} frames")
+    if not (np.isfinite(mfcc).all() and np.isfinite(embeddings).all()):
+        raise DataError(f"{path}: expected finite features in the pack; make it again")
+    return SpeechPack(
+        **vars(heard),
         mfcc_codec=codecs["mfcc"],
         mfcc=mfcc,
         embedding_codec=codecs["embedding"],
         embeddings=embeddings,
         embedding_digest=header["embedding_digest"],
-        phonemes=Phonemes(np.concatenate([[0], np.cumsum(counts)]), tokens, losses),
-        phonemes_digest=header["phonemes_digest"],
-        digest=hashlib.sha256(data).hexdigest(),
     )

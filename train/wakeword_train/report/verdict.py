@@ -2,12 +2,14 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from statistics import mean
+
+import numpy as np
 
 from wakeword.base.errors import DataError
 from wakeword.base.text import counted
@@ -17,8 +19,7 @@ from wakeword.format.point_warnings import is_supported
 from wakeword.model.installed import assets_folder
 from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
-from wakeword_train.enrol import ENROLMENT
-from wakeword_train.points import FEW, by_synthetic_voices, found
+from wakeword_train.points import ENROLMENT, FEW, TYPED, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -92,6 +93,8 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
                 f"nothing of {name_of_language(card.language)}{own}"
             )
         share = people.middle if card.language == ENGLISH else 0.0
+    elif card.training.get("method") == TYPED:
+        return _verdict_on_typed(card, point)
     elif card.training.get("method") == ENROLMENT:
         finds = (
             f"finds {_of_ten(share)} of your takes, each tried by a model that never heard it ({point.positives} takes)"
@@ -114,6 +117,24 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         again = "the same command, with --background my_rooms/ added"  # the card knows neither base nor takes
         advice.append(NextStep(hours, (again if card.training.get("method") == ENROLMENT else anew,)))
     return Verdict(_grade(point, share, rate), finds, _wakes(point, unheard is not None), tuple(advice))
+
+
+def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
+    """The verdict on a model that was made from its text in seconds."""
+    name = name_of_language(card.language)
+    unheard = unheard_language(card)
+    finds = "made from its text, not trained: " + (
+        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' ({point.recall_low:.0%} to "
+        f"{point.recall_high:.0%} by word, which is no bound; fewer in noise)"
+        if unheard is None
+        else f"how many people it finds is not known, as English words say nothing of {name}"
+    )
+    better = (
+        "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it"
+    )
+    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}",))
+    share = point.recall if unheard is None else 0.0
+    return Verdict(_grade(point, share, point.target), finds, _wakes(point, unheard is not None), (advice,))
 
 
 def _language(card: ModelCard) -> str:
@@ -225,6 +246,10 @@ class TextAlone:
     """Word with half of the phonemes' weight or more -> share of people found at the default of a model from its text."""
     untold: Mapping[str, float]
     """The same of words with less: their phonemes do not tell them from speech."""
+    fits: Sequence[float]
+    """Fits of the phonemes, rising."""
+    typed: Mapping[str, Sequence[float]]
+    """Word -> share of its people who fit as well or better, by the phonemes alone."""
 
     def people_found(self, voices: float, phonemes: float) -> PeopleFound:
         """What a share of synthetic voices means for people, going by the words on the same side: never more.
@@ -233,6 +258,11 @@ class TextAlone:
         """
         alike = self.told if phonemes >= self.weights[2] / 2 else self.untold
         shares = [min(share, voices) for share in alike.values()]
+        return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
+
+    def typed_found(self, fit: float) -> PeopleFound:
+        """What other words find where their phonemes alone have to fit as well as ``fit``."""
+        shares = [float(np.interp(fit, self.fits, one)) for one in self.typed.values()]
         return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
 
 
@@ -251,8 +281,10 @@ def text_alone() -> TextAlone:
             {word: float(one["people"]) for word, one in content["words"].items() if one["told"] is full}
             for full in (True, False)
         )
+        typed = {word: [float(share) for share in shares] for word, shares in content["typed"]["found"].items()}
+        fits = [float(fit) for fit in content["typed"]["fits"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"
         ) from error
-    return TextAlone((first, head, phonemes), told, untold)
+    return TextAlone((first, head, phonemes), told, untold, fits, typed)

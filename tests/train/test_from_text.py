@@ -1,0 +1,240 @@
+"""Laws of a model that is made from its text, without training."""
+
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wakeword import ConfigError, Detector, ModelError
+from wakeword.audio.pcm import read_audio
+from wakeword.base.types import Array
+from wakeword.format.point_warnings import SUPPORTED, is_supported
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import read_model
+from wakeword.verify.embedding import EmbeddingNetwork
+from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.verifier import AmplifiedSound, StreamSound
+from wakeword.verify.verifier_head import Head
+from wakeword_tools.measure.intervals import most_events
+from wakeword_tools.measure.scores import events_at, stream_scores
+from wakeword_train import model_from_text
+from wakeword_train.from_text import FUSION, HIGHEST, LOWEST, pack_fits, typed_model
+from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
+from wakeword_train.points import require_trained
+from wakeword_train.report.verdict import text_alone, verdict
+from wakeword_train.train_options import TrainOptions
+
+WORD = "computer"
+TOKENS = ["<blank>", "<wb>", "a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return model_from_text(WORD, tmp_path_factory.mktemp("typed") / "computer.onnx")
+
+
+@pytest.fixture(scope="module")
+def sentences() -> Array:
+    return read_audio(assets_folder() / "audio" / "sentences.flac")
+
+
+def fit_of(threshold: float) -> float:
+    """The fit of the phonemes at which a score reaches a threshold."""
+    return float((np.log(threshold / (1 - threshold)) - FUSION.bias) / FUSION.phonemes)
+
+
+def test_the_file_is_an_ordinary_model_and_always_the_same(made: Path, tmp_path: Path) -> None:
+    model = read_model(made)
+    assert model.card.phrase == WORD
+    assert model.second_stage is not None  # its self-test holds
+    assert model.lstm is not None  # the first stage costs next to nothing
+    assert is_supported(model.card.point())
+    assert model_from_text(WORD, tmp_path / "again.onnx").read_bytes() == made.read_bytes()
+
+
+def test_no_torch_is_imported(tmp_path: Path) -> None:
+    code = (
+        "import sys; from wakeword_train import model_from_text; "
+        f"model_from_text('hey zorvella', {str(tmp_path / 'zorvella.onnx')!r}); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_word_is_found_and_what_sounds_like_it_is_not(made: Path, sentences: Array) -> None:
+    """ "Commuter" and "competitors" are said too, by voices that sound human."""
+    said = json.loads((assets_folder() / "audio" / "sentences.json").read_text())["sentences"]
+    detector = Detector(made)
+    ends = [one.end for one in (*detector.push(sentences), *detector.flush())]
+    places = [[one["start"] <= end <= one["end"] + 1 for end in ends] for one in said if one["keyword"] == WORD]
+    assert len(places) == len(ends) == 3
+    assert np.array(places).any(axis=0).all()
+    assert np.array(places).any(axis=1).all()
+
+
+def test_streaming_finds_what_the_whole_recording_has(made: Path, sentences: Array) -> None:
+    samples = sentences[8 * 16_000 : 12 * 16_000]
+    whole = stream_scores(read_model(made), samples)
+    detector, found = Detector(made), []
+    for start in range(0, len(samples), 777):
+        detector.push(samples[start : start + 777])
+        found.append(detector.scores[WORD])
+    assert whole.max() > 0.9
+    assert set(np.unique(found)) - {0.0} <= set(whole.tolist())
+
+
+def test_steady_quiet_is_slept_through(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    network = PhonemeNetwork.log_probabilities
+
+    def counted(self: PhonemeNetwork, samples: Array) -> Array:
+        heard.append(len(samples))
+        return network(self, samples)
+
+    monkeypatch.setattr(PhonemeNetwork, "log_probabilities", counted)
+    detector = Detector(made)
+    detector.push(np.zeros(5 * 16_000, np.float32))
+    begun = len(heard)
+    detector.push(np.zeros(20 * 16_000, np.float32))
+    assert 0 < begun < 12
+    assert len(heard) == begun
+
+
+def test_two_windows_share_what_is_heard_and_no_embedding_is_asked(
+    made: Path, sentences: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: Any) -> Any:
+        raise AssertionError("the head does not count, and was asked")
+
+    stage = read_model(made).second_stage
+    assert stage is not None
+    monkeypatch.setattr(Head, "__call__", asked)
+    monkeypatch.setattr(EmbeddingNetwork, "advance", asked)
+    heard: list[int] = []
+    network = AmplifiedSound.log_probabilities
+
+    def noted(self: AmplifiedSound, recogniser: PhonemeNetwork, end: int) -> Array:
+        heard.append(end)
+        return network(self, recogniser, end)
+
+    monkeypatch.setattr(AmplifiedSound, "log_probabilities", noted)
+    sound = StreamSound(lambda first, last: sentences[first:last]).at(1)
+    ends = [160_240 + 2_560 * number for number in range(4)]
+    scores = [stage.score(1.0, end, sound) for end in ends]
+    step = stage.card.phoneme_step * 160
+    assert heard == [end - end % step for end in ends]
+    assert len(set(heard)) <= 3
+    look = stage.look(1.0, ends[-1], sound)
+    assert not look.embeddings.any()
+    assert stage.score_again(look) == (scores[-1], True)
+
+
+def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
+    card = read_model(made).card
+    points = card.operating_points
+    assert [point.target for point in points] == sorted(point.target for point in points)
+    assert all(one.threshold > other.threshold for one, other in itertools.pairwise(points))
+    pack, stage = read_heard(pack_path("starter")), read_model(made).second_stage
+    assert stage is not None
+    assert stage.card.phonemes
+    recogniser = stage._recogniser
+    assert recogniser is not None
+    keyword = KeywordPhonemes(stage.card.phonemes, recogniser.tokens, stage.card.phoneme_losses)
+    streams = [np.exp(one) for one in pack_fits(pack, [WORD], keyword, recogniser.tokens)]
+    for point in points:
+        rate = point.false_accepts_per_hour
+        assert rate is not None
+        allowed = most_events(rate.trials, point.target, confidence=SUPPORTED)
+        assert allowed is not None
+        fit = fit_of(point.threshold)
+        assert LOWEST - 1e-6 <= fit <= HIGHEST + 1e-6
+        assert events_at(streams, float(np.exp(fit)), hop=50) == rate.count <= allowed
+
+
+@pytest.fixture
+def packed() -> Iterator[tuple[HeardPack, KeywordPhonemes]]:
+    """Eight seconds in which "abc" is heard twice, once by someone who says the word."""
+    tokens = np.zeros(400, np.uint8)
+    tokens[50:53], tokens[300:303] = (2, 3, 4), (2, 3, 4)
+    phonemes = Phonemes(np.arange(401), tokens, np.zeros(400, np.uint8))
+    recordings = (PackedRecording("some-1", "1", 800, ((5.5, 6.5, "say abc now"),)),)
+    pack = HeardPack(
+        path=Path("x.pack"), recordings=recordings, licence="", phonemes=phonemes, phonemes_digest="", digest=""
+    )
+    return pack, KeywordPhonemes(((("a",), ("b",), ("c",)),), TOKENS)
+
+
+def test_what_the_pack_heard_counts_apart_from_who_says_the_word(packed: tuple[HeardPack, KeywordPhonemes]) -> None:
+    pack, keyword = packed
+    (whole,) = pack_fits(pack, ["other"], keyword, TOKENS)
+    assert len(whole) == 16
+    assert np.flatnonzero(whole == 0).tolist() == [2, 3, 4, 5, 12, 13, 14, 15]
+    without = np.concatenate(pack_fits(pack, ["abc"], keyword, TOKENS))
+    assert (without == 0).sum() == 4
+
+
+def test_many_looks_at_once_fit_as_each_alone() -> None:
+    random = np.random.default_rng(0)
+    keyword = KeywordPhonemes(
+        ((("a",), ("b", "c")), (("c",), ("c",), ("a",))), TOKENS, (((0.0,), (0.0, 2.0)), ((0.0,),) * 3)
+    )
+    looks = random.normal(size=(5, 30, len(TOKENS))).astype(np.float32)
+    looks -= looks.max(axis=2, keepdims=True)
+    states = np.stack([keyword.of_states(look) for look in looks]).astype(np.float64)
+    together = keyword.fits((states[:, frame] for frame in range(30)), (5,))
+    assert together.tolist() == [keyword.score(look) for look in looks]
+
+
+def test_a_word_that_speech_is_full_of_is_refused_or_told() -> None:
+    with pytest.raises(ConfigError, match="is a poor wake word: 3 phonemes, 1 syllable"):
+        model_from_text("walk")
+    with pytest.raises(ConfigError, match=r"up to 8 words .*, got 9 words"):
+        model_from_text("a b c d e f g h i")
+    with pytest.raises(ConfigError, match="--language ar"):
+        model_from_text("مرحبا")
+    with pytest.raises(ConfigError, match="got none"):
+        model_from_text(" ")
+
+
+def test_a_kept_model_is_made_again_only_for_another_recogniser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Path
+) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path))
+    path = typed_model(WORD)
+    assert path.parent == tmp_path / "typed"
+    assert path.read_bytes() == made.read_bytes()
+    written = path.stat().st_mtime_ns
+    assert typed_model(WORD) == path
+    assert path.stat().st_mtime_ns == written
+    path.write_bytes(b"damaged")
+    with pytest.raises(ModelError):
+        read_model(path)
+    assert typed_model(WORD).read_bytes() == made.read_bytes()
+
+
+def test_the_verdict_says_what_it_is_and_what_other_words_find(made: Path) -> None:
+    card = read_model(made).card
+    judged = verdict(card)
+    assert "made from its text, not trained: finds" in judged.finds
+    people = text_alone().typed_found(fit_of(card.point().threshold))
+    assert f"({people.low:.0%} to {people.high:.0%}" in judged.finds
+    assert judged.advice[0].commands == ("wakeword train computer",)
+    assert text_alone().typed_found(HIGHEST).middle < text_alone().typed_found(LOWEST).middle
+
+
+def test_it_cannot_be_taught(made: Path) -> None:
+    with pytest.raises(ConfigError, match="made from its text; train it: wakeword train computer"):
+        require_trained(read_model(made).card)
+
+
+def test_the_command_refuses_options_of_training() -> None:
+    import typer
+
+    with pytest.raises(typer.BadParameter, match="--data and --seed cannot be given with --now"):
+        TrainOptions(words=[WORD], data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "words"))

@@ -1,0 +1,15 @@
+"""What ``wakeword train`` starts: a training, or a model from the text alone."""
+
+from wakeword_train.train_options import TrainOptions
+
+
+def train(options: TrainOptions) -> None:
+    """Make what the options ask for, and print its file. A model from the text needs no torch, which is slow to import."""
+    if options.now:
+        from wakeword_train.from_text import make_now
+
+        print(make_now(options))
+        return
+    from wakeword_train.train_command import run_command
+
+    run_command(options)

