@@ -196,7 +196,7 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         spoken,
         fingerprint=made_with["starter_pack"][:16],
     )
-    template = read_model_bytes(_encoders() / TEMPLATE_FILE)
+    template = read_model_bytes(assets_folder("wakeword_train") / "encoders" / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
     verifier = dataclasses.replace(

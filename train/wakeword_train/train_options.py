@@ -115,11 +115,11 @@ class TrainOptions:
             raise typer.BadParameter(
                 f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"
             )
+        if self.now:
+            return
         for folder in self._folders:
             if not folder.is_dir():
                 raise DataError(f"{folder}: expected a folder of recordings, found none")
-        if self.now:
-            return
         require_training_packages()
         if "torch" not in sys.modules:
             # OpenMP reads it when torch is imported: waiting threads sleep. Spinning takes seven times as long as one.
