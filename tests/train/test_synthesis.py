@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import soundfile
 
 from wakeword import ConfigError
 from wakeword.base.errors import DataError
@@ -20,7 +18,6 @@ from wakeword.batch.jobs.processes import Processes
 from wakeword_tools.clips.clip_plan import plan
 from wakeword_tools.clips.manifest import MANIFEST, recipe_row
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.clips.voice_check import without_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import without_sound_of
@@ -272,83 +269,3 @@ def test_english_is_spoken_as_before_there_were_other_languages() -> None:
             drawn += [recipe_row(recipe, "", seed=0) for recipe in recipes]
     digest = hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
     assert digest == "c587584d613b92bc1ac311534860c1bc639f210dd995509bfa8cf346ef3b4934"
-
-
-def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path) -> None:
-    config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(positives=40, accents=0.5))
-    folders = made_by(config, tmp_path)
-    accented = [folder for folder in folders.positives if folder.name.startswith("accented-")]
-    usual = [folder for folder in folders.positives if folder not in accented]
-    assert [len(rows(folder)) for folder in accented] == [20, 4]
-    texts = {row["text"] for folder in accented for row in rows(folder)}
-    assert len(texts) > 4
-    assert all(text.startswith("[[") for text in texts)
-    assert {row["text"] for folder in usual for row in rows(folder)} == {"computer"}
-
-
-def test_a_listed_close_word_is_no_accent(tmp_path: Path) -> None:
-    (tmp_path / "own.txt").write_text("marveen\nmarlin\nmarvin\n")
-    plan = SynthesisConfig(accents=0.5)
-    (said,) = SpokenKeyword.of(TrainConfig(keyword="marvin", synthesis=plan)).accented()
-    assert without_sound_of(said, ["marveen", "marlin"]) == ["marlin"]
-    plan = dataclasses.replace(plan, near_negative_texts=str(tmp_path / "own.txt"))
-    assert SpokenKeyword.of(TrainConfig(keyword="marvin", synthesis=plan)).accented() == []
-
-
-def test_accents_are_part_of_the_progress(tmp_path: Path) -> None:
-    plan = SynthesisConfig(positives=40, negatives=20, accents=0.5, check_voices=False)
-    seen: list[float] = []
-
-    class Seen(TrainingEvents):
-        def phase(self, phase: Phase, done: float) -> None:
-            seen.append(done)
-
-    made_by(TrainConfig(keyword="computer", synthesis=plan), tmp_path, events=Seen())
-    assert seen == sorted(seen)
-    # Each clip is a step of its own: none is beyond the end or counted twice.
-    assert len(set(seen)) == len(seen) == 40 + 20 + 8 + 4 + 20 + 4
-    assert seen[-1] == 1.0
-
-
-def test_a_voice_in_which_the_word_is_not_heard_says_no_accents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left_out: set[str] = set()
-
-    def checked(folder: Path, word: object, events: object) -> Path:
-        voices = sorted({row["voice"] for row in rows(folder)})
-        left_out.update(voices[::2])
-        return without_voices(folder, folder.with_name(f"{folder.name}-checked"), frozenset(left_out))
-
-    monkeypatch.setattr(synthesised, "_checked", checked)
-    # A name of a voice stands for it if it says four clips.
-    monkeypatch.setattr("wakeword_tools.clips.voice_check._ENOUGH", 1)
-    plan = SynthesisConfig(positives=200, accents=0.5)
-    made = made_by(TrainConfig(keyword="computer", synthesis=plan), tmp_path)
-    accented = {row["voice"] for one in made.positives if one.name.startswith("accented-") for row in rows(one)}
-    assert accented
-    assert left_out
-    assert not accented & left_out
-
-
-def test_accents_are_not_asked_of_voices_that_cannot_say_them(tmp_path: Path) -> None:
-    """A keyword of another language, which only its own engine reads, has none."""
-    (tmp_path / "mine.toml").write_text(
-        f'command = \'{sys.executable} -c "import shutil, sys; shutil.copy(sys.argv[2], sys.argv[1])" '
-        f"{{wav}} {tmp_path / 'word.wav'}'\n"
-    )
-    tone = 0.1 * np.sin(np.arange(16_000) * 0.3)
-    soundfile.write(tmp_path / "word.wav", tone, 16_000)
-    engines = tuple(f"command:{tmp_path / 'mine.toml'}@{split}" for split in ("train", "validation"))
-    plan = SynthesisConfig(positives=2, engines=engines, accents=0.5, check_voices=False)
-    config = TrainConfig(keyword="привет", synthesis=plan)
-    made = made_by(config, tmp_path / "made")
-    assert [len(rows(folder)) for folder in made.positives] == [2, 1]
-
-
-def test_no_close_word_sounds_like_an_accent(tmp_path: Path) -> None:
-    config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(near_negatives=60, accents=0.5))
-    folders = made_by(config, tmp_path)
-    close = sorted({row["text"] for folder in folders.near_negatives for row in rows(folder)})
-    for said in SpokenKeyword.of(config).accented():
-        assert without_sound_of(said, close) == close

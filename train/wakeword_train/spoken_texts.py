@@ -11,7 +11,6 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.accents import accents
 from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables, without_sound_of
 from wakeword_tools.texts.foreign_language import foreign_language
@@ -38,8 +37,6 @@ SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 _DISTINCT = 300
 """Different near negatives generated for training; for validation in proportion."""
 _PHRASES_PER_TEXT = 6
-_ACCENTS = 10
-"""Ways to say the keyword with an accent, all its forms together."""
 
 
 @dataclass(frozen=True)
@@ -76,20 +73,6 @@ class SpokenKeyword:
             else:
                 foreign_language(self.language).require(form)
 
-    def accented(self) -> list[str]:
-        """The forms as people with an accent say them; none if no such clips are asked for.
-
-        None sounds like a text that the settings list to stay silent for.
-        """
-        if not self.plan.accents or self.language != ENGLISH:
-            return []
-        each = max(1, _ACCENTS // len(self.forms))
-        said = [one for form in self.forms for one in accents(form, each, seed=self.seed)]
-        if not self.plan.near_negative_texts:
-            return said
-        close = self._unlike(read_texts(_phrases(self.plan.near_negative_texts)), self.forms)
-        return [one for one in said if without_sound_of(one, close) == close]
-
     def variants(self, known: Collection[str]) -> tuple[HeardAs, ...]:
         """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form."""
         of_forms = [
@@ -115,7 +98,7 @@ class SpokenKeyword:
 
     def _generated(self, voices: dict[Split, list[Voice]]) -> SpokenTexts:
         """Close words of each form. None of them sounds like another form."""
-        forms, accented = self.forms, self.accented()
+        forms = self.forms
         texts: SpokenTexts = {split: {} for split in SHARES}
         for form in forms:
             pool = confusables(form) if self.language == ENGLISH else foreign_confusables(form, self.language)
@@ -126,7 +109,7 @@ class SpokenKeyword:
                     speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split
                 )
                 distances = {candidate.text: candidate.distance for candidate in chosen}
-                kept = self._unlike(list(distances), [*(other for other in forms if other != form), *accented])
+                kept = self._unlike(list(distances), [other for other in forms if other != form])
                 texts[split] |= {text: distances[text] for text in kept}
         return texts
 

@@ -15,11 +15,11 @@ from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.work import Executor, default_jobs
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword_tools.clips.manifest import MANIFEST, read_manifest
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
-from wakeword_tools.engines.registry import INSTALLED, resolved_engines, takes_phonemes, voices_in
+from wakeword_tools.engines.registry import INSTALLED, resolved_engines, voices_in
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
@@ -32,8 +32,6 @@ _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEG
 _MAX_PAUSE = 0.2
 _MOST_NATURAL = 4
 """Processes that speak with natural voices at most: each holds a large network."""
-_MOST_OF_AN_ACCENT = 40
-"""Clips of one accent at most: a word with few accents has few such clips."""
 _COST, _NATURAL_COST = 3.0, 30.0
 """What a clip costs, as scanning so many seconds of audio does: a process is worth its start from 100 or 10 clips on."""
 
@@ -59,8 +57,8 @@ def with_synthesised(run: TrainingRun) -> TrainingRun:
         events.note(f"no recordings of {run.config.keyword!r} are given: training on synthetic voices alone")
     word = SpokenKeyword.of(run.config)
     passes = [
-        _Pass.of(Phase.SPEECH, counts, plan.engines, run).with_accents(word),
-        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, run).with_accents(word),
+        _Pass.of(Phase.SPEECH, counts, plan.engines, run),
+        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, run),
     ]
     added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
     for one in passes:
@@ -86,10 +84,6 @@ class _Pass:
     engines: tuple[str, ...]
     voices: dict[Split, list[Voice]]
     executor: Callable[[float], Executor]
-    accents: tuple[str, ...] = ()
-    """Ways to say the keyword with an accent."""
-    accented: float = 0.0
-    """Clips of these, in proportion to the other clips of the keyword."""
 
     @classmethod
     def of(
@@ -111,16 +105,6 @@ class _Pass:
         voices = _voices(found, run.config.language, required=INSTALLED not in engines) if speak else {}
         return cls(phase, counts, found, voices, run.executor)
 
-    def with_accents(self, word: SpokenKeyword) -> "_Pass":
-        """With the accents that are asked for, if it speaks the keyword and a voice can say them."""
-        if not self.counts[Kind.POSITIVE] or not any(self.able(split) for split in SHARES):
-            return self
-        return dataclasses.replace(self, accents=tuple(word.accented()), accented=word.plan.accents)
-
-    def able(self, split: Split) -> list[Voice]:
-        """The voices that can say accents."""
-        return [voice for voice in self.voices.get(split, ()) if takes_phonemes(voice)]
-
     @property
     def prefix(self) -> str:
         """Prefix of its folders' names."""
@@ -137,18 +121,12 @@ class _Pass:
     def clips(self, kind: Kind | None = None) -> int:
         """How many clips it makes, of one kind or of all."""
         kinds = self.counts if kind is None else (kind,)
-        usual = sum(self.count(one, split) for one in kinds for split in SHARES)
-        return usual + (sum(map(self.accented_count, SHARES)) if Kind.POSITIVE in kinds else 0)
+        return sum(self.count(one, split) for one in kinds for split in SHARES)
 
     def count(self, kind: Kind, split: Split) -> int:
-        """How many clips of a kind it makes for a split, without those with accents."""
+        """How many clips of a kind it makes for a split."""
         asked = self.counts[kind]
         return max(1, round(asked * SHARES[split])) if asked and self.voices.get(split) else 0
-
-    def accented_count(self, split: Split) -> int:
-        """How many clips with accents it makes for a split."""
-        wanted = round(self.count(Kind.POSITIVE, split) * self.accented)
-        return min(wanted, _MOST_OF_AN_ACCENT * len(self.accents)) if self.able(split) else 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,7 +138,6 @@ class _Clips:
     texts: dict[str, float | None]
     voices: list[Voice]
     count: int
-    accented: bool = False
 
 
 class _Speaker:
@@ -184,26 +161,11 @@ class _Speaker:
         found = []
         for split in splits:
             clips = _Clips(kind, split, texts[split], one.voices[split], one.count(kind, split))
-            spoken = folder = self._folder(clips)
+            folder = self._folder(clips)
             if kind is Kind.POSITIVE and self._word.plan.check_voices:
-                folder = _checked(spoken, self._word, self._events)
+                folder = _checked(folder, self._word, self._events)
             found.append(folder)
-            if kind is Kind.POSITIVE:
-                found += self._accented(split, _voices_in(spoken) - _voices_in(folder))
         return found
-
-    def _accented(self, split: Split, unheard: set[str]) -> list[Path]:
-        """A folder of clips of the keyword with accents; none if none are asked for or possible.
-
-        ``unheard``: the voices that were left out because the keyword is not heard in their speech.
-        """
-        accents, count = self._pass.accents, self._pass.accented_count(split)
-        able = [voice for voice in self._pass.able(split) if voice.name not in unheard]
-        if not count or not able:
-            self._made += count
-            return []
-        self._events.note(f"synthesising {counted(count, 'positive')} in {counted(len(accents), 'accent')}")
-        return [self._folder(_Clips(Kind.POSITIVE, split, dict.fromkeys(accents, 0.0), able, count, accented=True))]
 
     def _folder(self, clips: _Clips) -> Path:
         """A folder with these clips. Its name identifies the settings, and it exists only if it is complete."""
@@ -213,8 +175,7 @@ class _Speaker:
         # Not the engines, which may name folders of this machine: the voices identify them.
         identity = json.dumps([clips.texts, clips.count, word.seed, voices, children, __version__])
         digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
-        prefix = f"accented-{one.prefix}" if clips.accented else one.prefix
-        folder = self._root / f"{prefix}{clips.kind.plural}-{clips.split}-{digest}"
+        folder = self._root / f"{one.prefix}{clips.kind.plural}-{clips.split}-{digest}"
         before, self._made = self._made, self._made + clips.count
         if folder.is_dir():
             self._events.note(f"using the clips of the same settings in {folder}")
@@ -245,11 +206,6 @@ class _PartOf(Events):
     def share(self, done: float) -> None:
         """Tell the share of the pass."""
         self.events.phase(self.phase, min(1.0, (self.before + done * self.count) / max(1, self.total)))
-
-
-def _voices_in(folder: Path) -> set[str]:
-    """The voices of the clips in a folder."""
-    return {str(row.content["voice"]) for row in read_manifest(folder / MANIFEST)}
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:

@@ -46,18 +46,14 @@ class SynthesisConfig:
     """Ways to say the keyword as IPA, in place of how it is read. Only voices that take phonemes then speak it."""
     children: float = 0.0
     """Share of the clips of the keyword with formants and pitch as high as of children."""
-    accents: float = 0.0
-    """Clips of an English keyword with the vowels of people who learnt English later, in proportion to the other clips of
-    it. A batch draws all of them as one other word, so somewhat more often than that."""
     check_voices: bool = True
     """Leave out voices if the phoneme network does not hear the keyword when they speak."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
         _check_counts(self.positives, self.near_negatives, self.negatives)
-        for name in ("children", "accents"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"expected a share of {name} in 0..1, got {getattr(self, name)}")
+        if not 0 <= self.children <= 1:
+            raise ConfigError(f"expected a share of children in 0..1, got {self.children}")
 
     @classmethod
     def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":
