@@ -100,7 +100,7 @@ def test_the_verifier_is_asked_and_a_runtime_without_it_refuses_the_model(
     (alone,) = Detector(str(marvin)).run(word)
     scores = []
     for level in (-90.0, -10.0):
-        exec(call.group(1).replace("-50.0", str(level)).replace("marvin.onnx", str(marvin)), {})
+        exec(call.group(1).replace("-50.0", str(level)).replace("jarvis.onnx", str(marvin)), {})
         scores += [found.score for found in Detector("careful.onnx", threshold=0.002).run(word)]
     assert scores[0] == alone.score
     assert len(scores) == 2
