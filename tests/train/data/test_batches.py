@@ -89,8 +89,8 @@ def test_engines_are_drawn_in_proportion_to_the_square_root_of_their_voices(tmp_
     assert abs(share["human"] - 2 * share["fast"]) < 1e-9
 
 
-def test_accents_are_drawn_as_one_other_word(tmp_path: Path) -> None:
-    """Ten accents with a few clips each would otherwise outweigh the word as it is usually said."""
+def test_ways_given_as_phonemes_are_drawn_as_one_other_word(tmp_path: Path) -> None:
+    """Ten ways with a few clips each would otherwise outweigh the word as it is usually said."""
     tone = tmp_path / "tone.wav"
     soundfile.write(tone, 0.1 * np.sin(np.arange(8_000) / 5), 16_000)
     said = ["computer"] * 100 + [f"[[k0mpju:t{index % 10}]]" for index in range(25)]
