@@ -17,9 +17,11 @@ from wakeword.base.types import Array
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
+from wakeword.stream.keyword import KeywordTracker
+from wakeword.stream.trigger import Trigger
 from wakeword.verify.embedding import EmbeddingNetwork
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
-from wakeword.verify.verifier import AmplifiedSound, StreamSound
+from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.measure.intervals import most_events
 from wakeword_tools.measure.scores import events_at, stream_scores
@@ -216,6 +218,32 @@ def test_a_kept_model_is_made_again_only_for_another_recogniser(
     with pytest.raises(ModelError):
         read_model(path)
     assert typed_model(WORD).read_bytes() == made.read_bytes()
+
+
+def test_kept_models_of_other_requests_are_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path))
+    asked = [model_from_text(WORD), model_from_text(WORD.title()), model_from_text(WORD, also=["jarvis"])]
+    asked.append(model_from_text(WORD, say=["dʒˈɑɹvɪs"]))
+    assert len(set(asked)) == 4
+
+
+def test_a_word_of_one_phoneme_is_refused_by_what_the_pack_has(tmp_path: Path) -> None:
+    """Nothing is left of utterances in which it was cut out."""
+    with pytest.raises(ConfigError, match="that speech does not sound like"):
+        model_from_text("a", tmp_path / "a.onnx", anyway=True)
+
+
+def test_phonemes_alone_report_no_word_twice_while_they_hear_it(made: Path) -> None:
+    model = read_model(made)
+    tracker = KeywordTracker(model, Trigger(0.5, refractory=100), hop=16)
+    assert tracker.trigger.refractory * 160 >= PHONEME_SAMPLES
+    assert KeywordTracker(model, Trigger(0.5, refractory=0), hop=16).trigger.refractory == 0
+    assert (
+        KeywordTracker(
+            read_model(assets_folder() / "models" / "jarvis.onnx"), Trigger(0.5, refractory=100), hop=16
+        ).trigger.refractory
+        == 100
+    )
 
 
 def test_the_verdict_says_what_it_is_and_what_other_words_find(made: Path) -> None:

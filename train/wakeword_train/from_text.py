@@ -5,6 +5,8 @@ The phoneme recogniser that all words share finds the word alone. The first stag
 """
 
 import dataclasses
+import hashlib
+import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,8 +93,8 @@ def model_from_text(
         _check_word(phrase, language, anyway=anyway or bool(say))
     spoken = SpokenKeyword(text, SynthesisConfig(also=tuple(also), say=tuple(say)), 0, require_language(text, language))
     if out is None:
-        name = "+".join(map(model_name, (text, *also, *say, spoken.language)))
-        out = user_folder("typed") / f"{name}.onnx"
+        asked = hashlib.sha256(json.dumps([text, [*also], [*say], spoken.language]).encode()).hexdigest()[:12]
+        out = user_folder("typed") / f"{model_name(text)}-{asked}.onnx"
         if _is_of_now(out, text):
             return out
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -244,11 +246,13 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
     before = np.repeat(keyword.of_states(silent[None]), _LOOK, axis=0)
     found = []
     for part in parts:
+        # Of less than a look's step nothing is left where the word was cut out.
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
         heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
         states = np.concatenate([before, keyword.of_states(heard)])
-        starts = np.arange(_STEP, max(last - first, _STEP) + 1, _STEP)
-        found.append((states, starts))
+        starts = np.arange(_STEP, last - first + 1, _STEP)
+        if len(starts):
+            found.append((states, starts))
     return [keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape) for states, starts in found]
 
 

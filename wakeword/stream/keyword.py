@@ -12,6 +12,8 @@ from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.trigger import Suppression, Trigger
 from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, Look, StreamSound
 
+_REFRACTORY_OF_PHONEMES = 200
+"""Frames after a detection by phonemes alone in which none is reported: as many as they hear."""
 _FAR_BELOW = 0.1
 """Share of the threshold below which a score is far from a detection."""
 
@@ -68,6 +70,9 @@ class KeywordTracker:
         # With a second stage: of the score below which no window is verified, so that no candidate is slept through. Where
         # all windows are candidates, quiet that was looked at is slept through.
         all_alike = stage is None or stage.card.by_phonemes_alone
+        if stage is not None and all_alike and trigger.refractory:
+            # While a word leaves what the phonemes hear it falls and rises again: it would fire twice.
+            trigger.refractory = max(trigger.refractory, _REFRACTORY_OF_PHONEMES)
         self._far_below = _FAR_BELOW * (trigger.threshold if all_alike else FLOOR)
         self.near: NearMisses | None = None
         """Set to find near misses as well."""

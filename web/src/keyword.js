@@ -10,6 +10,8 @@ import { coveringSamples } from "./windows.js";
 
 /** Share of the threshold below which a score is far from a detection. */
 const FAR_BELOW = 0.1;
+/** Frames after a detection by phonemes alone in which none is reported: as many as they hear. */
+const REFRACTORY_OF_PHONEMES = 200;
 
 /** The windows of one keyword over a stream. Sample numbers count from the start of the stream. */
 export class KeywordTracker {
@@ -25,7 +27,11 @@ export class KeywordTracker {
     this.card = model.card;
     this.window = samplesIn(model.card.window);
     this.step = hop * CONFIG.hop_length;
-    this.trigger = new Trigger(threshold, { smoothing, refractory, hop });
+    const { stage_one, embedding } = model.card.verifier?.fusion ?? {};
+    const byPhonemes = model.secondStage && stage_one === 0 && embedding === 0;
+    // While a word leaves what the phonemes hear it falls and rises again: it would fire twice.
+    const silent = byPhonemes && refractory ? Math.max(refractory, REFRACTORY_OF_PHONEMES) : refractory;
+    this.trigger = new Trigger(threshold, { smoothing, refractory: silent, hop });
     this.verifier = model.secondStage && new Verifier(model.secondStage, hop);
     this.reset();
   }
