@@ -234,7 +234,7 @@ def test_the_add_on_says_what_home_assistant_requires() -> None:
 def test_the_add_on_offers_every_included_word() -> None:
     (kind,) = CONFIG["schema"]["keywords"]
     assert kind == f"list({'|'.join(sorted(shipped_models()))})"
-    # An installation whose user saved no options keeps "marvin", the default of before.
+    # An installation without saved options keeps "marvin", the earlier default.
     assert CONFIG["options"]["keywords"] == [DEFAULT_KEYWORD, "marvin"]
 
 

@@ -246,12 +246,11 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
     before = np.repeat(keyword.of_states(silent[None]), _LOOK, axis=0)
     found = []
     for part in parts:
-        # Of less than a look's step nothing is left where the word was cut out.
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
         heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
         states = np.concatenate([before, keyword.of_states(heard)])
         starts = np.arange(_STEP, last - first + 1, _STEP)
-        if len(starts):
+        if len(starts):  # what is left around a word that was cut out can be shorter than a step
             found.append((states, starts))
     return [keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape) for states, starts in found]
 

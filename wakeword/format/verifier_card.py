@@ -134,8 +134,8 @@ class VerifierCard:
     added: tuple[AddedVerifier, ...] = ()
     """Verifiers of installed packages, which are asked after the head."""
     phoneme_step: int = 0
-    """The phonemes are heard up to the last multiple of so many frames, so that windows share what is heard; 0: up to the
-    end of the window."""
+    """The phonemes are heard up to the last multiple of this number of frames, so that windows share what is heard; 0: up
+    to the end of the window."""
     data: str = field(default="", kw_only=True)
     """What gate, head and fusion were chosen on."""
 

@@ -157,7 +157,7 @@ class KeywordPhonemes:
         return found
 
     def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
-        """``score`` of so many ``looks`` from ``of_states`` of each of their frames, ``(*looks, states)``."""
+        """``score`` of a number of ``looks`` from ``of_states`` of each of their frames, ``(*looks, states)``."""
         # Two places in front, so that shifted views need no copy.
         padded = np.full((*looks, len(self._from_before) + 2), -np.inf)
         state, before, two_before = padded[..., 2:], padded[..., 1:-1], padded[..., :-2]

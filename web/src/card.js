@@ -59,7 +59,7 @@ export const FLOOR = 1e-3;
  * @property {string | null} phonemes_digest
  * @property {string[][][]} phonemes the ways to say the word
  * @property {number[][][]} phoneme_losses what their tokens cost; none: nothing
- * @property {number} phoneme_step the phonemes are heard up to the last multiple of so many frames; 0: to the window's end
+ * @property {number} phoneme_step the phonemes are heard up to the last multiple of this number of frames; 0: to the window's end
  * @property {FusionWeights} fusion
  * @property {number} self_test
  * @property {OperatingPoint[]} stage_one_points

@@ -65,7 +65,7 @@ def measure_recognisers(
     """Write the figures and their page.
 
     ``folders``: each with a recogniser and its confusions, as ``encoders``; ``speech``: recordings of people whom none of
-    them was taught by, in which none of the words is common; ``noise``: noise and music of which the same is true.
+    them was taught by, in which none of the words is common; ``noise``: noise and music that none was taught.
     """
     recordings = [[read_audio(path) for folder in some for path in audio_files(folder)] for some in (speech, noise)]
     looks, sounds = ([look for samples in some for look in _looks(samples)] for some in recordings)
