@@ -141,8 +141,8 @@ class VerifierCard:
 
     @property
     def by_phonemes_alone(self) -> bool:
-        """Whether neither the first stage nor the head counts: any sound is a candidate."""
-        return self.fusion.stage_one == self.fusion.embedding == 0
+        """Whether phonemes count, and neither the first stage nor the head: any sound is a candidate."""
+        return self.fusion.stage_one == self.fusion.embedding == 0 < self.fusion.phonemes
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.gate) and abs(self.gate) <= LARGEST_GATE):
