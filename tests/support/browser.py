@@ -18,7 +18,7 @@ from wakeword.browser.page_server import RUNTIME as RUNTIME_PATH
 from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder, shipped_models
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE
 
 WEB = ROOT / "web"
 RUNTIME = ROOT / RUNTIME_PATH
@@ -34,7 +34,7 @@ def page_files() -> list[str]:
     """The paths of all that the page loads, from the root of the checkout: what ``web/files.json`` must list."""
     suffixes = {".html", ".js", ".css", ".svg", ".json", ".webmanifest"}
     own = [path for folder in ("demo", "src") for path in (WEB / folder).rglob("*") if path.suffix in suffixes]
-    shared = [assets_folder() / "encoders" / name for name in (EMBEDDING_FILE, PHONEMES_FILE)]
+    shared = [assets_folder() / "encoders" / name for name in (EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE)]
     others = [*shipped_models().values(), *shared, assets_folder() / "audio" / "sentences.flac"]
     found = [path.relative_to(ROOT).as_posix() for path in (*own, *others)]
     return sorted([*found, *(RUNTIME_PATH + name for name in DIGESTS)])

@@ -1,5 +1,6 @@
 """Laws of a model that is made from its text, without training."""
 
+import dataclasses
 import itertools
 import json
 import subprocess
@@ -12,17 +13,19 @@ import numpy as np
 import pytest
 
 from wakeword import ConfigError, Detector, ModelError
+from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.model.installed import assets_folder
-from wakeword.model.model import read_model
+from wakeword.model.model import parse_model, read_model
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.trigger import Trigger
-from wakeword.verify.embedding import EmbeddingNetwork
+from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSound
 from wakeword.verify.verifier_head import Head
+from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.intervals import most_events
 from wakeword_tools.measure.scores import events_at, stream_scores
 from wakeword_train import model_from_text
@@ -93,13 +96,13 @@ def test_streaming_finds_what_the_whole_recording_has(made: Path, sentences: Arr
 
 def test_steady_quiet_is_slept_through(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[int] = []
-    network = PhonemeNetwork.log_probabilities
+    listens = EmbeddingStream.newest
 
-    def counted(self: PhonemeNetwork, samples: Array) -> Array:
-        heard.append(len(samples))
-        return network(self, samples)
+    def counted(self: EmbeddingStream, frame: int, count: int, samples_of: SamplesOf) -> Array:
+        heard.append(frame)
+        return listens(self, frame, count, samples_of)
 
-    monkeypatch.setattr(PhonemeNetwork, "log_probabilities", counted)
+    monkeypatch.setattr(EmbeddingStream, "newest", counted)
     detector = Detector(made)
     detector.push(np.zeros(5 * 16_000, np.float32))
     begun = len(heard)
@@ -191,6 +194,51 @@ def test_many_looks_at_once_fit_as_each_alone() -> None:
     states = np.stack([keyword.of_states(look) for look in looks]).astype(np.float64)
     together = keyword.fits((states[:, frame] for frame in range(30)), (5,))
     assert together.tolist() == [keyword.score(look) for look in looks]
+
+
+def test_no_point_fires_in_the_noise_and_music_of_the_pack(made: Path) -> None:
+    model = read_model(made)
+    assert model.second_stage is not None
+    recogniser = model.second_stage._recogniser
+    assert recogniser is not None
+    keyword = KeywordPhonemes(
+        model.second_stage.card.phonemes, recogniser.tokens, model.second_stage.card.phoneme_losses
+    )
+    noise = np.concatenate(pack_fits(read_heard(pack_path("noise")), (), keyword, recogniser.tokens))
+    assert all(fit_of(point.threshold) > noise.max() for point in model.card.operating_points)
+    assert "noise and music, 0 in 0.98 h" in model.card.point().data
+
+
+def test_the_recogniser_is_asked_where_the_quick_one_hears_the_word_and_the_word_is_found_all_the_same(
+    made: Path, sentences: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    network = PhonemeNetwork.log_probabilities
+
+    def counted(self: PhonemeNetwork, samples: Array) -> Array:
+        asked.append(len(samples))
+        return network(self, samples)
+
+    monkeypatch.setattr(PhonemeNetwork, "log_probabilities", counted)
+    model = read_model(made)
+    assert model.card.verifier is not None
+    always = dataclasses.replace(model.card.verifier, quick_digest=None, quick_gate=0.0)
+    scores, counts = [], []
+    for one in (model, parse_model(embed_card(made.read_bytes(), dataclasses.replace(model.card, verifier=always)))):
+        asked.clear()
+        scores.append(stream_scores(one, sentences))
+        counts.append(len(asked))
+    assert 0 < 8 * counts[0] < counts[1]
+    quick, every = scores
+    threshold = model.card.point().threshold
+    assert [events_at([one], threshold) for one in scores] == [3, 3]
+    assert ((quick == every) | (quick < threshold)).all()
+
+
+def test_a_word_of_another_language_is_heard_without_the_quick_recogniser(tmp_path: Path) -> None:
+    verifier = read_model(model_from_text("مرحبا", tmp_path / "ar.onnx", language="ar", anyway=True)).card.verifier
+    assert verifier is not None
+    assert (verifier.quick_digest, verifier.quick_gate) == (None, 0.0)
 
 
 def test_a_word_that_speech_is_full_of_is_refused_or_told() -> None:

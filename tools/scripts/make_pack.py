@@ -3,8 +3,9 @@
 ``python -m scripts.make_pack FOLDER --only 'librispeech-*' --only 'speechocean762-*' --share 0.5``: the features of
 that share of the speakers, whole speakers by a hash of their names, so that the others stay strangers to every model.
 ``--also FOLDER`` adds all recordings of another folder, where those without transcripts are sounds of no person: music,
-noise. The recordings must be under a licence that allows derived data; name it with ``--licence``. The same recordings
-give the same bytes on the same machine.
+noise. Without ``FOLDER`` it makes ``noise.pack`` of these, what the phoneme recogniser hears in them. The recordings must
+be under a licence that allows derived data; name it with ``--licence``. The same recordings give the same bytes on the same
+machine.
 """
 
 import argparse
@@ -165,14 +166,14 @@ def write_pack(
     recordings: Sequence[PackedRecording],
     *,
     licence: str,
-    mfcc: tuple[BlockCodec, Array],
-    embeddings: tuple[BlockCodec, Array],
-    embedding_digest: str,
     phonemes: Phonemes,
     phonemes_digest: str,
+    mfcc: tuple[BlockCodec, Array] | None = None,
+    embeddings: tuple[BlockCodec, Array] | None = None,
+    embedding_digest: str | None = None,
 ) -> None:
     """Write a pack: ``mfcc`` ``(frames, n_mfcc)``, ``embeddings`` ``(frames / 8, 96)`` and ``phonemes`` of ``frames / 2``
-    frames, of all ``recordings`` one after the other. The same input gives the same bytes."""
+    frames, of all ``recordings`` one after the other; of noise the phonemes alone. The same input gives the same bytes."""
     header = {
         "version": PACK_VERSION,
         "features": FeatureConfig().fingerprint,
@@ -190,8 +191,10 @@ def write_pack(
         "phoneme_tokens": phonemes.tokens,
         "phoneme_losses": phonemes.losses,
     }
-    for name, (codec, rows) in (("mfcc", mfcc), ("embedding", embeddings)):
-        arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
+    for name, features in (("mfcc", mfcc), ("embedding", embeddings)):
+        if features is not None:
+            codec, rows = features
+            arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
     content = io.BytesIO()
     np.savez(content, **arrays)
     with replacing(path) as temporary:
@@ -226,10 +229,22 @@ def make_pack(
     return len({one.person for one in recordings if one.speaker}), len(features) / FRAMES_A_SECOND / 3600
 
 
+def make_noise_pack(folders: Sequence[Path], out: Path, *, licence: str) -> float:
+    """Write the pack of all recordings of these folders, which are noise and music; its hours."""
+    digest = file_digest(assets_folder() / "encoders" / PHONEMES_FILE)
+    recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
+    recordings, heard = [], []
+    for recording, samples in packed_recordings([turn for folder in folders for turn in all_turns(folder)]):
+        recordings.append(recording)
+        heard.append(likeliest(heard_phonemes(recogniser, samples, recording.frames // 2).astype(np.float32)))
+    write_pack(out, recordings, licence=licence, phonemes=joined(heard), phonemes_digest=digest)
+    return sum(one.frames for one in recordings) / FRAMES_A_SECOND / 3600
+
+
 def main() -> None:
     """Write the pack and print what it holds."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", help="of speech; none: a pack of noise, of --also alone")
     parser.add_argument("--only", action="append", metavar="PATTERN", help="recordings of such names; repeatable")
     parser.add_argument("--share", type=float, default=0.5, help="share of the speakers")
     parser.add_argument(
@@ -238,10 +253,14 @@ def main() -> None:
     parser.add_argument("--licence", default="CC-BY-4.0")
     parser.add_argument("--out", type=Path, default=assets_folder() / "background" / f"{STARTER}{SUFFIX}")
     given = parser.parse_args()
-    found = chosen_turns(given.folder, given.only or ["*"], given.share)
-    for folder in given.also:
-        found += all_turns(folder)
-    people, hours = make_pack(found, given.out, licence=given.licence)
+    people = 0
+    if given.folder is None:
+        hours = make_noise_pack(given.also, given.out, licence=given.licence)
+    else:
+        found = chosen_turns(given.folder, given.only or ["*"], given.share)
+        for folder in given.also:
+            found += all_turns(folder)
+        people, hours = make_pack(found, given.out, licence=given.licence)
     data = given.out.read_bytes()
     print(f"{given.out.name}: {people} people, {hours:.2f} h, {len(data)} bytes")  # noqa: T201
     print(hashlib.sha256(data).hexdigest())  # noqa: T201

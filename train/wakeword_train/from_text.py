@@ -30,7 +30,8 @@ from wakeword.format.verifier_card import MAX_PHONEME_STEP, Fusion, fused_score
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_phonemes
+from wakeword.verify.quick_phonemes import QuickKeyword
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
 from wakeword_tools.measure.rates import LADDER, RateKind, Target
@@ -42,6 +43,7 @@ from wakeword_tools.transcripts import without_keyword
 from wakeword_train.pack.speech_pack import (
     FRAMES_A_SECOND,
     FRAMES_OF_PHONEME,
+    NOISE,
     STARTER,
     UNLISTED,
     HeardPack,
@@ -49,6 +51,7 @@ from wakeword_train.pack.speech_pack import (
     read_heard,
 )
 from wakeword_train.points import TYPED, check_target, default_point, file_stem
+from wakeword_train.quick_gate import quick_gate
 from wakeword_train.report.verdict import text_alone, verdict
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -58,7 +61,7 @@ TEMPLATE_FILE = "typed.onnx"
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
 LOWEST = -1.0
-"""No default is below this fit: music and noise reach that much, and the pack has none."""
+"""No default is below this fit: words that differ from a long one in a phoneme reach that much."""
 HIGHEST = -0.02
 """Nor above this one, which a word that is heard as it is written reaches."""
 _ROOM = 0.1
@@ -166,9 +169,16 @@ def _is_of_now(path: Path, text: str) -> bool:
 
 
 def _made_with() -> dict[str, str]:
-    """The version, and the digests of the recogniser and of the pack: with others a model is made again."""
-    recogniser, pack = file_digest(_encoders() / PHONEMES_FILE), file_digest(pack_path(STARTER))
-    return {"wakeword": __version__, "recogniser": recogniser, "starter_pack": pack}
+    """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
+    recogniser, quick = (file_digest(_encoders() / name) for name in (PHONEMES_FILE, QUICK_FILE))
+    speech, noise = (file_digest(pack_path(name)) for name in (STARTER, NOISE))
+    return {
+        "wakeword": __version__,
+        "recogniser": recogniser,
+        "quick": quick,
+        "starter_pack": speech,
+        "noise_pack": noise,
+    }
 
 
 def _encoders() -> Path:
@@ -188,16 +198,18 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
     ways = spoken.variants(recogniser.tokens)
     if not ways:
         raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
-    pack = read_heard(pack_path(STARTER))
-    if pack.phonemes_digest != made_with["recogniser"]:
-        raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")
+    pack = _heard_by(made_with["recogniser"], STARTER)
     variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
     keyword = KeywordPhonemes(variants, recogniser.tokens, losses)
     points = points_of_fits(
         pack_fits(pack, (spoken.keyword, *spoken.plan.also), keyword, recogniser.tokens),
         spoken,
+        noise=pack_fits(_heard_by(made_with["recogniser"], NOISE), (), keyword, recogniser.tokens),
         fingerprint=made_with["starter_pack"][:16],
     )
+    quick = load_quick(_encoders() / QUICK_FILE, made_with["quick"])
+    hears = spoken.language == ENGLISH and quick.can_hear(variants)  # no other speech taught it
+    gate = quick_gate(pack, _encoders() / QUICK_FILE, QuickKeyword(quick, variants, losses)) if hears else 0.0
     template = read_model_bytes(assets_folder("wakeword_train") / "encoders" / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
@@ -209,6 +221,8 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         phonemes=variants,
         phoneme_losses=losses,
         phoneme_step=MAX_PHONEME_STEP,
+        quick_digest=made_with["quick"] if hears else None,
+        quick_gate=gate,
         data=points[0].data,
     )
     training = {
@@ -233,6 +247,14 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
     return embed_card(template, made)
 
 
+def _heard_by(recogniser: str, name: str) -> HeardPack:
+    """An installed pack. ``DataError`` if it holds what another recogniser hears than that of this digest."""
+    pack = read_heard(pack_path(name))
+    if pack.phonemes_digest != recogniser:
+        raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")
+    return pack
+
+
 def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, tokens: Sequence[str]) -> list[Scores]:
     """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
 
@@ -255,12 +277,18 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
     return [keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape) for states, starts in found]
 
 
-def points_of_fits(fits: Sequence[Scores], spoken: SpokenKeyword, *, fingerprint: str) -> list[OperatingPoint]:
-    """The points for each rate of false accepts an hour that the looks, ``pack_fits``, can keep, the strictest first.
+def _hours(looks: Sequence[Scores]) -> float:
+    return sum(map(len, looks)) * _STEP * FRAMES_OF_PHONEME / FRAMES_A_SECOND / 3600
 
-    Raises ``ConfigError`` if there is none.
+
+def points_of_fits(
+    fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
+) -> list[OperatingPoint]:
+    """The points for each rate of false accepts an hour that the looks at speech, ``pack_fits``, can keep, the strictest
+    first; in ``noise``, of another pack, none has any. Raises ``ConfigError`` if there is none.
     """
-    hours = sum(map(len, fits)) * _STEP * FRAMES_OF_PHONEME / FRAMES_A_SECOND / 3600
+    hours, noise_hours = _hours(fits), _hours(noise)
+    noisiest = max(map(np.max, noise)) + _ROOM
     hop = _STEP * FRAMES_OF_PHONEME
     streams = [np.exp(some) for some in fits]
     points, strictest = list[OperatingPoint](), np.inf
@@ -269,7 +297,7 @@ def points_of_fits(fits: Sequence[Scores], spoken: SpokenKeyword, *, fingerprint
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
         if reached > 1:
             continue
-        fit = min(HIGHEST, max(LOWEST, float(np.log(max(reached, 1e-9))) + _ROOM))
+        fit = float(np.clip(max(noisiest, np.log(max(reached, 1e-9)) + _ROOM), LOWEST, HIGHEST))
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit
@@ -285,7 +313,8 @@ def points_of_fits(fits: Sequence[Scores], spoken: SpokenKeyword, *, fingerprint
                 people.low,
                 people.high,
                 f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
-                f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h",
+                f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
+                f"{events_at([np.exp(some) for some in noise], float(np.exp(fit)), hop=hop)} in {noise_hours:.2f} h",
                 synthetic=0,
                 false_accepts_per_hour=Rate(events / hours, *poisson_rate(events, hours), events, hours),
                 assurance=assurance_of_rate(allowed or 0, hours, target.value),

@@ -136,6 +136,10 @@ class VerifierCard:
     phoneme_step: int = 0
     """The phonemes are heard up to the last multiple of this number of frames, so that windows share what is heard; 0: up
     to the end of the window."""
+    quick_digest: str | None = None
+    """SHA-256, in hex, of the quick recogniser; ``None`` if the recogniser is asked without it."""
+    quick_gate: float = 0.0
+    """How well the quick recogniser must hear the word, at most 0, before the recogniser is asked."""
     data: str = field(default="", kw_only=True)
     """What gate, head and fusion were chosen on."""
 
@@ -156,7 +160,8 @@ class VerifierCard:
                 f"expected a step of the phonemes of 0 to {MAX_PHONEME_STEP} frames, got {self.phoneme_step}"
             )
         require_finite("the logit of the head's self-test", self.self_test, -MAX_LOGIT, MAX_LOGIT)
-        for digest in (self.embedding_digest, self.phonemes_digest):
+        require_finite("the gate of the quick recogniser", self.quick_gate, -MAX_LOGIT, 0)
+        for digest in (self.embedding_digest, self.phonemes_digest, self.quick_digest):
             if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
                 raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {shortened(repr(digest))}")
         if self.phonemes and self.phonemes_digest is None:

@@ -19,7 +19,7 @@ from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import assets_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
 from wakeword.verify.verifier import SecondStage, make_verifier
 from wakeword.verify.verifier_head import HEAD_KEY, Head, head_of_text
 
@@ -240,10 +240,13 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     assert verifier is not None
     try:
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
-        phonemes = None
+        phonemes = quick = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
             phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
-        stage = SecondStage(verifier, head, embedding, phonemes, added=[make_verifier(one) for one in verifier.added])
+            if verifier.quick_digest is not None:
+                quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
+        added = [make_verifier(one) for one in verifier.added]
+        stage = SecondStage(verifier, head, embedding, phonemes, added=added, quick=quick)
         logit = stage.self_test()
     except ModelError as error:
         raise ModelError(f"second stage of '{card.phrase}': {error}") from error

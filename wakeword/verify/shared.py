@@ -12,9 +12,11 @@ from wakeword.base.files import file_sha256
 from wakeword.format.session import open_session
 from wakeword.verify.embedding import EmbeddingNetwork
 from wakeword.verify.phoneme_verifier import TOKENS_KEY, PhonemeNetwork, tokens_of_text
+from wakeword.verify.quick_phonemes import QuickPhonemes
 
 EMBEDDING_FILE = "embedding.onnx"
 PHONEMES_FILE = "phonemes.onnx"
+QUICK_FILE = "quick.onnx"
 
 
 def file_digest(path: Path) -> str:
@@ -38,7 +40,18 @@ def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
 def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
     """The phoneme recogniser, loaded once in a process. ``ModelError`` if the file is missing or has another digest."""
     session = _open(path, digest)
-    return PhonemeNetwork(session, tokens_of_text(session.get_modelmeta().custom_metadata_map.get(TOKENS_KEY)))
+    return PhonemeNetwork(session, _tokens(session))
+
+
+@lru_cache(maxsize=2)
+def load_quick(path: Path, digest: str) -> QuickPhonemes:
+    """The quick recogniser, loaded once in a process. ``ModelError`` if the file is missing or has another digest."""
+    session = _open(path, digest)
+    return QuickPhonemes(EmbeddingNetwork(session), _tokens(session))
+
+
+def _tokens(session: onnxruntime.InferenceSession) -> list[str]:
+    return tokens_of_text(session.get_modelmeta().custom_metadata_map.get(TOKENS_KEY))
 
 
 def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:

@@ -24,12 +24,13 @@ from wakeword.format.verifier_card import (
 )
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 _CONFIG = FeatureConfig()
 PHONEME_SAMPLES = PhonemeVerifier.samples
 """Samples that the phoneme recogniser looks at."""
-LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES + MAX_PHONEME_STEP * _CONFIG.hop_length)
+LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), max(PHONEME_SAMPLES, reach(STEPS)) + MAX_PHONEME_STEP * _CONFIG.hop_length)
 """Samples before the end of a window that its verification depends on."""
 
 _UNHEARD: Array = np.zeros((HEAD_EMBEDDINGS, DIMENSION), np.float32)
@@ -97,15 +98,18 @@ class SecondStage:
         phonemes: PhonemeNetwork | None,
         *,
         added: Sequence[Verifier] = (),
+        quick: QuickPhonemes | None = None,
     ) -> None:
-        """``phonemes``: ``None`` if the card lists none. ``added``: the verifiers that ``card.added`` lists, in its order.
+        """``phonemes``, ``quick``: ``None`` if the card lists none. ``added``: the verifiers that ``card.added`` lists, in
+        its order.
 
-        Raises ``ModelError`` for tokens on the card that the recogniser does not have.
+        Raises ``ModelError`` for tokens on the card that the recognisers do not have.
         """
         self.card = card
         self.head = head
         self.embedding = embedding
         self._recogniser = phonemes
+        self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
         self._phonemes = PhonemeVerifier(phonemes, card.phonemes, card.phoneme_losses) if phonemes is not None else None
         weighed = [
             Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
@@ -181,13 +185,16 @@ class SecondStage:
     def _embeddings(self, window_end: int, sound: "AmplifiedSound") -> Array:
         if not self.card.fusion.embedding:
             return _UNHEARD
-        return sound.embeddings(self.embedding, (window_end - _CONFIG.n_fft) // _CONFIG.hop_length)
+        return sound.embeddings(self.embedding, _frame_at(window_end))
 
     def _evidence(self, number: int, window_end: int, sound: "AmplifiedSound") -> float:
         verifier = self._weighed[number].verifier
         if isinstance(verifier, PhonemeVerifier):
             step = self.card.phoneme_step * _CONFIG.hop_length
             heard_until = window_end - window_end % step if step else window_end
+            gate, quick = self.card.quick_gate, self._quick
+            if quick is not None and not sound.quick_fit(quick, heard_until, least=gate) >= gate:
+                return -math.inf
             return verifier.keyword.score(sound.log_probabilities(verifier.network, heard_until))
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
 
@@ -197,6 +204,11 @@ class SecondStage:
         heard.push(self_test_signal(PHONEME_SAMPLES))
         last = _CONFIG.frames_in(heard.end) - 1
         return self.head(EmbeddingStream(self.embedding).newest(last, HEAD_EMBEDDINGS, heard.padded))
+
+
+def _frame_at(end: int) -> int:
+    """Number of the newest MFCC frame before sample ``end``."""
+    return (end - _CONFIG.n_fft) // _CONFIG.hop_length
 
 
 class StreamSound:
@@ -224,6 +236,8 @@ class AmplifiedSound:
         self._samples_of = samples_of
         self._gain = gain
         self._embeddings: EmbeddingStream | None = None
+        self._quick: EmbeddingStream | None = None
+        self._quick_fits: dict[QuickKeyword, tuple[int, float]] = {}
         self._phonemes: dict[int, Array] = {}
 
     def samples_of(self, start: int, end: int) -> Array:
@@ -238,6 +252,16 @@ class AmplifiedSound:
             # There is only one network: a model that was trained on another one is refused when it is loaded.
             self._embeddings = EmbeddingStream(network)
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
+
+    def quick_fit(self, keyword: QuickKeyword, end: int, *, least: float) -> float:
+        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickKeyword.fit``."""
+        if self._quick is None:
+            self._quick = EmbeddingStream(keyword.recogniser.network)  # as of the embedding, there is only one
+        heard_until, fit = self._quick_fits.get(keyword, (-1, 0.0))
+        if heard_until != end:
+            fit = keyword.fit(self._quick.newest(_frame_at(end), STEPS, self.samples_of), least=least)
+            self._quick_fits[keyword] = end, fit
+        return fit
 
     def log_probabilities(self, network: PhonemeNetwork, window_end: int) -> Array:
         """What the recogniser hears at the end of a window, ``(frames, tokens)``."""

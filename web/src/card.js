@@ -60,6 +60,8 @@ export const FLOOR = 1e-3;
  * @property {string[][][]} phonemes the ways to say the word
  * @property {number[][][]} phoneme_losses what their tokens cost; none: nothing
  * @property {number} phoneme_step the phonemes are heard up to the last multiple of this number of frames; 0: to the window's end
+ * @property {string | null} quick_digest
+ * @property {number} quick_gate how well the quick recogniser must hear the word before the recogniser is asked
  * @property {FusionWeights} fusion
  * @property {number} self_test
  * @property {OperatingPoint[]} stage_one_points
@@ -128,8 +130,8 @@ export function parseCard(text, digest) {
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
   const { phonemes_digest = null, phonemes = [], phoneme_losses = [], phoneme_step = 0, added = [] } = verifier;
-  const { stage_one_points = [], stage_one_default = null } = verifier;
-  const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, phoneme_step };
+  const { stage_one_points = [], stage_one_default = null, quick_digest = null, quick_gate = 0 } = verifier;
+  const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, phoneme_step, quick_digest, quick_gate };
   return { ...verifier, ...phonemesOf, stage_one_points, stage_one_default, added };
 }
 
@@ -187,7 +189,9 @@ function problemOfVerifier(verifier) {
   const isLoss = (/** @type {any} */ one) => isBetween(one, 0, MAX_LOGIT);
   const isCosted = Array.isArray(phoneme_losses) && (!phoneme_losses.length || isSameShape(phonemes, phoneme_losses, isLoss));
   if (!isCosted) return "expected a loss for each token of the phonemes";
+  if (!isBetween(verifier.quick_gate, -MAX_LOGIT, 0)) return "expected a gate of the quick recogniser";
   const digests = phonemes.length ? [embedding_digest, phonemes_digest] : [embedding_digest];
+  if (verifier.quick_digest !== null) digests.push(verifier.quick_digest);
   if (!digests.every((digest) => /^[0-9a-f]{64}$/.test(digest ?? ""))) return "expected the digests of shared networks";
   return problemOfPoints(stage_one_points);
 }

@@ -34,6 +34,7 @@ export function reach(count) {
   return samplesIn((count + WARM_UP) * STEP_FRAMES + STEP_FRAMES - 1) + BEFORE;
 }
 
+/** The embedding network, or the quick recogniser: a network of the same form with other outputs. */
 export class EmbeddingNetwork {
   /** @param {Ort} ort @param {Session} session */
   constructor(ort, session) {
@@ -115,10 +116,9 @@ export class EmbeddingStream {
     const wanted = Array.from({ length: count }, (_, i) => last - count + 1 + i);
     const missing = wanted.find((step) => !this._known.has(step));
     if (missing !== undefined) await this._compute(missing, last, samplesOf);
-    const found = new Float32Array(count * DIMENSION);
-    wanted.forEach((step, row) => {
-      found.set(/** @type {Float32Array} */ (this._known.get(step)), row * DIMENSION);
-    });
+    const rows = wanted.map((step) => /** @type {Float32Array} */ (this._known.get(step)));
+    const found = new Float32Array(count * rows[0].length);
+    rows.forEach((row, number) => found.set(row, number * row.length));
     for (const step of this._known.keys()) if (step <= last - KEPT) this._known.delete(step);
     return found;
   }
@@ -141,8 +141,9 @@ export class EmbeddingStream {
       const power = this._power(samplesOf(start, start + steps * STEP + SHARED), steps * STEP_FRAMES);
       const advanced = await this._network.advance(power, caches);
       caches = advanced.caches;
+      const width = advanced.embeddings.length / steps;
       for (let i = 0; i < steps; i++, next++) {
-        const embedding = advanced.embeddings.slice(i * DIMENSION, (i + 1) * DIMENSION);
+        const embedding = advanced.embeddings.slice(i * width, (i + 1) * width);
         if (next >= this._exactFrom) this._known.set(next, embedding);
       }
     }

@@ -29,14 +29,7 @@ export class PhonemeNetwork {
 
   /** @param {Ort} ort @param {Uint8Array<ArrayBuffer>} data */
   static async open(ort, data) {
-    const { entries } = await checkedMetadata(data);
-    let tokens;
-    try {
-      tokens = JSON.parse(entries.get(TOKENS_KEY) ?? "null");
-    } catch {
-      tokens = null;
-    }
-    if (!Array.isArray(tokens)) throw new ModelError(`expected a phoneme recogniser with its tokens as ${TOKENS_KEY}`);
+    const tokens = await tokensOf(data);
     return new PhonemeNetwork(ort, await openSession(ort, data), tokens);
   }
 
@@ -55,6 +48,19 @@ export class PhonemeNetwork {
     const frames = Number(/** @type {BigInt64Array} */ (outputs.out_lengths.data)[0]);
     return /** @type {Float32Array} */ (outputs.log_probs.data).subarray(0, frames * this.tokens.length);
   }
+}
+
+/** The list of tokens in a recogniser's file. @param {Uint8Array<ArrayBuffer>} data */
+export async function tokensOf(data) {
+  const { entries } = await checkedMetadata(data);
+  let tokens;
+  try {
+    tokens = JSON.parse(entries.get(TOKENS_KEY) ?? "null");
+  } catch {
+    tokens = null;
+  }
+  if (!Array.isArray(tokens)) throw new ModelError(`expected a phoneme recogniser with its tokens as ${TOKENS_KEY}`);
+  return /** @type {string[]} */ (tokens);
 }
 
 /**
@@ -113,8 +119,9 @@ export class KeywordPhonemes {
    * How well the best variant fits somewhere: at most 0, and minus infinity if none can. The logarithm of the best path with
    * the word in it, less that of the best path of all, per phoneme.
    * @param {Float32Array} logProbabilities `(frames, tokens)`
+   * @param {number} [newest] the word must end in so many of the last frames
    */
-  score(logProbabilities) {
+  score(logProbabilities, newest = Infinity) {
     const states = this._states;
     let reached = new Float64Array(states.length).fill(-Infinity);
     const best = this._ends.map(() => -Infinity);
@@ -135,6 +142,7 @@ export class KeywordPhonemes {
         now[i] = from + loss;
       });
       reached = now;
+      if (logProbabilities.length - start > newest * this._tokens) continue;
       this._ends.forEach(({ state }, i) => (best[i] = Math.max(best[i], now[state])));
     }
     return Math.max(-Infinity, ...best.map((value, i) => value / this._ends[i].length));

@@ -7,6 +7,7 @@ import { CONFIG, SAMPLE_RATE, framesIn, selfTestSignal } from "./features.js";
 import { fetchShared } from "./files.js";
 import { amplified } from "./level.js";
 import { KeywordPhonemes, PhonemeNetwork } from "./phonemes.js";
+import { QUICK_STEPS, QuickKeyword, QuickPhonemes } from "./quick-phonemes.js";
 import { messageOf, openSession, runSession } from "./runtime.js";
 
 /** @typedef {import("./card.js").VerifierCard} VerifierCard */
@@ -19,7 +20,10 @@ const HEAD_EMBEDDINGS = 16;
 /** Samples that the phoneme recogniser looks at. */
 const PHONEME_SAMPLES = 2 * SAMPLE_RATE;
 /** Samples before the end of a window that its verification depends on. */
-export const LOOK_SAMPLES = Math.max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES + MAX_PHONEME_STEP * CONFIG.hop_length);
+export const LOOK_SAMPLES = Math.max(
+  reach(HEAD_EMBEDDINGS),
+  Math.max(PHONEME_SAMPLES, reach(QUICK_STEPS)) + MAX_PHONEME_STEP * CONFIG.hop_length,
+);
 /** Windows whose phonemes are kept for other keywords: as many as one push can hold. */
 const KEPT_WINDOWS = 16;
 
@@ -87,6 +91,11 @@ export class SharedNetworks {
     return this._load(digest, "phonemes.onnx", PhonemeNetwork);
   }
 
+  /** @param {string} digest @returns {Promise<QuickPhonemes>} */
+  quick(digest) {
+    return this._load(digest, "quick.onnx", QuickPhonemes);
+  }
+
   /**
    * @template T
    * @param {string} digest
@@ -112,12 +121,14 @@ export class SecondStage {
    * @param {Head} head
    * @param {EmbeddingNetwork} embedding
    * @param {PhonemeNetwork | null} recogniser
+   * @param {QuickPhonemes | null} quick
    */
-  constructor(card, head, embedding, recogniser) {
+  constructor(card, head, embedding, recogniser, quick) {
     this.card = card;
     this.head = head;
     this.embedding = embedding;
     this.recogniser = recogniser;
+    this.quick = quick && new QuickKeyword(quick, card.phonemes, card.phoneme_losses);
     this.keyword = recogniser && new KeywordPhonemes(card.phonemes, recogniser.tokens, card.phoneme_losses);
   }
 
@@ -177,10 +188,15 @@ export class AmplifiedSound {
   }
 
   /** @param {import("./embedding.js").EmbeddingNetwork} network @param {number} frame */
-  embeddings(network, frame) {
+  embeddings(network, frame, count = HEAD_EMBEDDINGS) {
     let stream = this._embeddings.get(network);
     if (!stream) this._embeddings.set(network, (stream = new EmbeddingStream(network)));
-    return stream.newest(frame, HEAD_EMBEDDINGS, this._samplesOf);
+    return stream.newest(frame, count, this._samplesOf);
+  }
+
+  /** What the quick recogniser hears up to a sample, `(18, width)`. @param {QuickPhonemes} quick @param {number} end */
+  quick(quick, end) {
+    return this.embeddings(quick.network, frameAt(end), QUICK_STEPS);
   }
 
   /** @param {PhonemeNetwork} network @param {number} end the sample at which the window ends */
@@ -234,22 +250,28 @@ export class Verifier {
     this._recent.push(logit);
     if (this._recent.length > this._kept) this._recent.shift();
     this.best = Math.max(...this._recent);
-    const { card, head, embedding, recogniser, keyword } = this._stage;
+    const { card, head, embedding, recogniser, keyword, quick } = this._stage;
     // Not "best < gate": a NaN must not pass.
     if (!(this.best >= card.gate)) return unverifiedScore(logit, card.gate);
     this.candidates += 1;
     const { bias, stage_one, embedding: weight, phonemes, phoneme_floor, phoneme_gate } = card.fusion;
-    const frame = Math.floor((windowEnd - CONFIG.n_fft) / CONFIG.hop_length);
-    const ofHead = weight ? weight * (await head.logit(await sound.embeddings(embedding, frame))) : 0;
+    const ofHead = weight ? weight * (await head.logit(await sound.embeddings(embedding, frameAt(windowEnd)))) : 0;
     const upper = bias + stage_one * this.best + ofHead;
     let fit = -phoneme_floor;
     if (upper >= phoneme_gate && recogniser && keyword) {
       const step = card.phoneme_step * CONFIG.hop_length;
-      const found = keyword.score(await sound.phonemes(recogniser, step ? windowEnd - (windowEnd % step) : windowEnd));
-      fit = Math.min(0, Math.max(-phoneme_floor, found));
+      const heardUntil = step ? windowEnd - (windowEnd % step) : windowEnd;
+      if (!quick || quick.isHeard(await sound.quick(quick.recogniser, heardUntil), card.quick_gate)) {
+        fit = Math.min(0, Math.max(-phoneme_floor, keyword.score(await sound.phonemes(recogniser, heardUntil))));
+      }
     }
     return Math.max(FLOOR, scoreOfLogit(upper + phonemes * fit));
   }
+}
+
+/** Number of the newest MFCC frame before a sample. @param {number} end */
+function frameAt(end) {
+  return Math.floor((end - CONFIG.n_fft) / CONFIG.hop_length);
 }
 
 /**

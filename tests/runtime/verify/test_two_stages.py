@@ -292,6 +292,8 @@ RAW_FUSION = dataclasses.asdict(ALWAYS)
         ({"self_test": float("inf")}, "from -1e.06 to 1e.06"),
         ({"embedding_digest": "a" * 63}, "64 hex digits"),
         ({"phonemes_digest": "../etc/passwd"}, "64 hex digits"),
+        ({"quick_digest": "a"}, "64 hex digits"),
+        ({"quick_gate": 0.5}, "the gate of the quick recogniser"),
         ({"phonemes_digest": None}, "digest of the phoneme recogniser"),
         ({"phonemes": [[]]}, "1 to 64 phonemes"),
         ({"phonemes": [[["a"], []]]}, "1 to 64 phonemes"),
@@ -326,7 +328,7 @@ def test_heads_that_are_none_are_refused(head: str | None, reason: str) -> None:
         parse_model(with_metadata(model, metadata))
 
 
-@pytest.mark.parametrize("digest", ["embedding_digest", "phonemes_digest"])
+@pytest.mark.parametrize("digest", ["embedding_digest", "phonemes_digest", "quick_digest"])
 def test_other_shared_networks_are_refused_where_they_are_needed(digest: str) -> None:
     model = parse_model(two_stage_bytes(LOW, **{digest: 64 * "0"}))
     for use in (Detector, DetectorPool):

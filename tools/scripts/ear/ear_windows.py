@@ -134,6 +134,11 @@ def draw_window(
     return heard + np.float32(_NOISE) * random.standard_normal(len(heard), np.float32), told
 
 
+def draw_speech(speech: AlignedSpeech, random: np.random.Generator) -> Array:
+    """``(BEFORE + PHONEME_SAMPLES,)`` of clean speech, a stretch of an utterance or a few words alone."""
+    return _spoken(speech, random)[0]
+
+
 def _spoken(speech: AlignedSpeech, random: np.random.Generator) -> tuple[Array, list[int]]:
     """``(BEFORE + PHONEME_SAMPLES,)`` of clean speech, and the tokens that are said in the window."""
     while True:

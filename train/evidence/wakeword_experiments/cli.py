@@ -33,6 +33,7 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     recognisers,
     stage_folds,
     two_stages,
+    typed,
     unheard,
     weighing,
 )
@@ -304,6 +305,7 @@ for other in (
     peers,
     picovoice,
     anyword,
+    typed,
     languages,
     weighing,
     close_words,

@@ -68,8 +68,8 @@ def transform() -> Array:
     return matrix
 
 
-STARTER = "starter"
-"""Name of the pack that the extra ``train`` installs."""
+STARTER, NOISE = "starter", "noise"
+"""Names of the packs that the extra ``train`` installs: people's speech; noise and music, as the recogniser hears it."""
 BACKGROUND_PACKAGE = "wakeword_background"
 """The package that holds it: 14 MB that a computer which only listens does not need."""
 SUFFIX = ".pack"
@@ -157,6 +157,9 @@ class HeardPack:
     phonemes_digest: str
     digest: str
     """SHA-256 of the file, in hex."""
+    mfcc_codec: BlockCodec | None = None
+    mfcc_codes: NDArray[np.int8] | None = None
+    """What the codec made of the MFCC of all recordings, ``(BLOCK, n_mfcc, blocks)``; noise has phonemes alone."""
 
     @property
     def hours(self) -> float:
@@ -212,8 +215,8 @@ class SpeechPack(HeardPack):
 
 
 def pack_path(name: str) -> Path:
-    """The file of a pack: the starter pack by its name, ``starter``, or a path. ``ConfigError`` if there is none."""
-    path = _starter_path() if name == STARTER else Path(name)
+    """The file of a pack by its name, ``starter`` or ``noise``, or a path. ``ConfigError`` if there is none."""
+    path = _installed_path(name) if name in (STARTER, NOISE) else Path(name)
     if path is None:
         raise ConfigError(
             "expected the package wakeword-background, which holds the starter pack, found none: install wakeword[train], "
@@ -227,9 +230,9 @@ def pack_path(name: str) -> Path:
     return path
 
 
-def _starter_path() -> Path | None:
-    """The starter pack of this checkout, otherwise of the package that the extra ``train`` installs, if it is there."""
-    file = f"{STARTER}{SUFFIX}"
+def _installed_path(name: str) -> Path | None:
+    """A pack of this checkout, otherwise of the package that the extra ``train`` installs, if it is there."""
+    file = f"{name}{SUFFIX}"
     own = assets_folder().parent / "background" / BACKGROUND_PACKAGE / file
     if own.is_file():
         return own
@@ -298,14 +301,20 @@ def _heard(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byt
         phonemes=Phonemes(np.concatenate([[0], np.cumsum(counts)]), tokens, losses),
         phonemes_digest=header["phonemes_digest"],
         digest=hashlib.sha256(data).hexdigest(),
+        mfcc_codec=_codec(arrays, "mfcc") if "mfcc" in arrays else None,
+        mfcc_codes=arrays.get("mfcc"),
     )
+
+
+def _codec(arrays: dict[str, Any], name: str) -> BlockCodec:
+    return BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"])
 
 
 def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> SpeechPack:
     heard = _heard(path, header, arrays, data)
-    codecs = {name: BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"]) for name in ("mfcc", "embedding")}
-    mfcc = codecs["mfcc"].decode(arrays["mfcc"])
-    embeddings = codecs["embedding"].decode(arrays["embedding"]).astype(np.float16)
+    codec = _codec(arrays, "embedding")
+    mfcc = _codec(arrays, "mfcc").decode(arrays["mfcc"])
+    embeddings = codec.decode(arrays["embedding"]).astype(np.float16)
     lengths = (sum(one.frames for one in heard.recordings), len(embeddings) * STEP_FRAMES)
     if any(length != len(mfcc) for length in lengths):
         raise DataError(f"{path}: expected parts of the same length in the pack, got {lengths} and {len(mfcc)} frames")
@@ -313,9 +322,8 @@ def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byte
         raise DataError(f"{path}: expected finite features in the pack; make it again")
     return SpeechPack(
         **vars(heard),
-        mfcc_codec=codecs["mfcc"],
         mfcc=mfcc,
-        embedding_codec=codecs["embedding"],
+        embedding_codec=codec,
         embeddings=embeddings,
         embedding_digest=header["embedding_digest"],
     )

@@ -46,7 +46,7 @@ from wakeword_train.training_run import DataFolders, TrainingLines
 _STATES = "text", "before", "after"
 _OTHER_SOUND = 5
 """Place of the column of other sound."""
-_CONDITIONS = "clean", "noisy", "quiet", "room"
+CONDITIONS = "clean", "noisy", "quiet", "room"
 RATES = {"at_rate": 0.5, "at_one": 1.0}
 """False accepts an hour at which recall is compared."""
 
@@ -89,7 +89,7 @@ def measure_anyword(
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "engines": read_model(model_file).card.training["engines"],
     }
-    test = _people(audio, word, language)
+    test = people_clips(audio, word, language)
     rooms = read_rooms(audio / "rooms") if (audio / "rooms").is_dir() else []
     sounds = strangers_speech(config, speech)
     record["text"] = measured(read_model(model_file), test, sounds, others, rooms, report)
@@ -189,7 +189,7 @@ def people_of(audio: Path, word: str, language: str = ENGLISH) -> list[Path]:
     return files
 
 
-def _people(audio: Path, word: str, language: str) -> TestClips:
+def people_clips(audio: Path, word: str, language: str) -> TestClips:
     """Every recording of the word: nobody who says it was trained on."""
     people = [
         Clip(path, Kind.POSITIVE, word, collection_speaker(path), Split.TEST)
@@ -232,7 +232,7 @@ def _cpu() -> float:
 def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     """The page in Markdown; ``figures`` is a link to the record."""
     every = [word[state] for word in record["words"] for state in _STATES if state in word]
-    heard = [name for name in _CONDITIONS if all(name in own["default"] for own in every)]
+    heard = [name for name in CONDITIONS if all(name in own["default"] for own in every)]
     in_room = "room" in heard
     rows = [
         f"| | recordings | default | clean / 10 dB / -20 dB{' / rooms' if in_room else ''} "
@@ -242,12 +242,12 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     ]
     for word in record["words"]:
         said = f" ({word['language']}: {word['said']})" if "said" in word else ""
-        rows.append(_row(f"{word['keyword']}{said}, text alone", word["text"], heard, _cost(word)))
+        rows.append(word_row(f"{word['keyword']}{said}, text alone", word["text"], heard, _cost(word)))
         if "after" in word:
             own = word["takes"]
-            rows.append(_row("the same, people who gave none", word["before"], heard, ""))
+            rows.append(word_row("the same, people who gave none", word["before"], heard, ""))
             rows.append(
-                _row(f"and {own['takes']} recordings", word["after"], heard, _cost(own | {"spoken_before": True}))
+                word_row(f"and {own['takes']} recordings", word["after"], heard, _cost(own | {"spoken_before": True}))
             )
     rows += [
         row
@@ -256,7 +256,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
             ("before", "the same, who gave none"),
             ("after", "and recordings"),
         )
-        if (row := _mean_row(name, [word[state] for word in record["words"] if state in word], heard))
+        if (row := mean_row(name, [word[state] for word in record["words"] if state in word], heard))
     ]
     hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
     others = ", ".join(
@@ -297,7 +297,7 @@ def _without_cell(row: str, place: int) -> str:
     return "|".join(cells[: place + 1] + cells[place + 2 :]) if row else row
 
 
-def _row(name: str, own: Mapping[str, Any], heard: Sequence[str], cost: str) -> str:
+def word_row(name: str, own: Mapping[str, Any], heard: Sequence[str], cost: str) -> str:
     point, at = own["default"], own["at_rate"]
     rate, low, high = point["per_hour"]
     return (
@@ -312,7 +312,7 @@ def _events(words: Sequence[Mapping[str, Any]]) -> str:
     return " / ".join(str(sum(own["default"]["others"][name] for own in words)) for name in names) or "-"
 
 
-def _mean_row(name: str, words: Sequence[Mapping[str, Any]], heard: Sequence[str]) -> str:
+def mean_row(name: str, words: Sequence[Mapping[str, Any]], heard: Sequence[str]) -> str:
     """The means over words; empty for fewer than two."""
     if len(words) < 2:
         return ""

@@ -1,0 +1,117 @@
+"""What models made from a word's text alone find, without training: people, false accepts, and how often each network is
+asked."""
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from wakeword.audio.pcm import read_audio
+from wakeword.base.events import Line
+from wakeword.base.files import write_json
+from wakeword.base.types import Array
+from wakeword.model.model import Model, read_model
+from wakeword.verify.phoneme_verifier import PhonemeNetwork
+from wakeword_experiments.two_stages.anyword import (
+    CONDITIONS,
+    mean_row,
+    measured,
+    people_clips,
+    strangers_speech,
+    word_row,
+)
+from wakeword_experiments.two_stages.measured_rooms import read_rooms
+from wakeword_tools.engines.languages import ENGLISH
+from wakeword_tools.measure.scores import stream_scores
+from wakeword_train.data.store import ClipStore
+from wakeword_train.from_text import FUSION, model_from_text
+from wakeword_train.points import file_stem
+from wakeword_train.recipe import default_recipe
+
+FITS = (-2, -1.5, -1.25, -1, -0.9, -0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1, -0.05, -0.02)
+"""Thresholds, as fits of the phonemes, of the shares that ``assets/text-alone.json`` holds."""
+
+
+def measure_typed(
+    words: Sequence[str],
+    audio: Path,
+    speech: Sequence[Path],
+    others: Sequence[Path],
+    work: Path,
+    figures: Path,
+    *,
+    command: str,
+    report: Line,
+) -> None:
+    """Make and measure each word; the figures and their page, ``figures`` with .md, are written after each."""
+    rooms = read_rooms(audio / "rooms")
+    for word in words:
+        work.mkdir(parents=True, exist_ok=True)
+        model = read_model(model_from_text(word, work / f"{file_stem(word)}.onnx", anyway=True))
+        test = people_clips(audio, word, ENGLISH)
+        sounds = strangers_speech(dataclasses.replace(default_recipe(), keyword=word), speech)
+        own = measured(model, test, sounds, others, rooms, report)
+        best = np.array([stream_scores(model, read_audio(clip.path)).max() for clip in test.people])
+        own["at_fits"] = [
+            float(np.mean(best >= 1 / (1 + np.exp(-FUSION.bias - FUSION.phonemes * fit)))) for fit in FITS
+        ]
+        own["asked_per_hour"] = _asked_per_hour(model, sounds)
+        known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
+        record = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "command": command,
+            "fits": FITS,
+            "words": [*(one for one in known if one["keyword"] != word), {"keyword": word, "text": own}],
+        }
+        write_json(figures, record)
+        figures.with_suffix(".md").write_text(typed_page(record, figures=figures.name), encoding="utf-8")
+
+
+def _asked_per_hour(model: Model, sounds: ClipStore) -> float:
+    """How often the recogniser is asked in an hour of speech."""
+    asked = 0
+    hears = PhonemeNetwork.log_probabilities
+
+    def counted(network: PhonemeNetwork, samples: Array) -> Array:
+        nonlocal asked
+        asked += 1
+        return hears(network, samples)
+
+    scored = partial(stream_scores, model)
+    with patch.object(PhonemeNetwork, "log_probabilities", counted):
+        for row in range(len(sounds)):
+            scored(sounds.recorded(row))
+    return asked / sounds.hours
+
+
+def typed_page(record: Mapping[str, Any], *, figures: str) -> str:
+    """The page in Markdown; ``figures`` is a link to the record."""
+    words = record["words"]
+    heard = list(CONDITIONS)
+    hours = min(word["text"]["hours"] for word in words)
+    others = ", ".join(f"{name} ({hours:.2f} h)" for name, hours in words[0]["text"]["hours_of_others"].items())
+    rows = [
+        "| | recordings | default | clean / 10 dB / -20 dB / rooms | false accepts an hour (95 %) | in other sound "
+        "| at 0.5 an hour | asked an hour |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+        *(word_row(one["keyword"], one["text"], heard, f"{one['text']['asked_per_hour']:.0f}") for one in words),
+        mean_row("mean", [one["text"] for one in words], heard),
+    ]
+    head = (
+        "# Words from their text, without training",
+        "",
+        "What `wakeword train WORD --now` finds. No network heard the people who say the words, nor those in whose speech, "
+        f"{hours:.1f} h or more, false accepts are counted. People are heard as they are, in noise at 10 dB, 20 dB quieter "
+        f"with a microphone's own noise, and in measured rooms in turn. Other sound: {others}; false accepts of the "
+        "default. The last column is how often the recogniser is asked in an hour of that speech.",
+        "",
+    )
+    return "\n".join(
+        [*head, *rows, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
+    )
