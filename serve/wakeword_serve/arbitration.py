@@ -1,0 +1,133 @@
+"""Which of several microphones heard a word first: the arithmetic of groups, without sockets and tasks.
+
+Windows end every 160 ms, at other moments in each stream, so a far microphone fires before a near one as often as after it:
+the windows do not tell who heard first. The sound does: the speech rises at the same places in all recordings, and
+what its rises are late by, once each recording is laid on the server's clock, is the way that the sound had.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
+
+TOGETHER = 0.7
+"""Seconds within which the same word counts as heard by all."""
+PIECE = 1.0
+"""Seconds of sound that are compared."""
+_SURE = 0.18
+"""Likeness of the rises from which two recordings are of one sound: see ``train/evidence/results/arbitration.md``."""
+_FARTHEST = 0.05
+"""Seconds: sound goes 17 m in this time, and what is further apart is no sound in a home, but a device that is late."""
+_PERIOD = 5.0
+_LATEST = 0.5
+"""Seconds of delay from which a stream has had a gap, and is not only late."""
+_HOP, _WINDOW, _RISE = 32, 512, 4
+"""Samples between two spectra and in each, and spectra over which a rise is taken: 2, 32 and 8 ms."""
+_BANDS, _LOWEST, _HIGHEST = 20, 200.0, 7_000.0
+_FLOOR = 1e-3
+"""Share of a band's highest energy below which nothing counts."""
+_ANSWERS = 8
+
+
+class StreamClock:
+    """Tells when each second of a stream was heard, by the server's clock.
+
+    A client's timestamps are not believed, only when its audio arrived. That is late by a delay that varies, so the stream
+    began where its least late chunk of the last 5 to 10 s puts it.
+    """
+
+    def __init__(self) -> None:
+        self._before = self._least = np.inf
+        self._until = -np.inf
+        self.newest = -np.inf
+        """When audio came last."""
+        self.position = 0.0
+        """Seconds of the stream that have come."""
+
+    def arrived(self, now: float, position: float) -> None:
+        """At ``now`` the stream had come up to ``position``, in seconds."""
+        start = now - position
+        if start > self.start + _LATEST:  # a gap that no audio will fill
+            self._before = self._least = np.inf
+        if now >= self._until:
+            self._before, self._least, self._until = self._least, np.inf, now + _PERIOD
+        self._least = min(self._least, start)
+        self.newest, self.position = now, position
+
+    @property
+    def start(self) -> float:
+        """When the stream began."""
+        return float(min(self._before, self._least))
+
+    def heard_at(self, position: float) -> float:
+        """When a moment of the stream was heard."""
+        return self.start + position
+
+
+class Lead(NamedTuple):
+    """What two recordings of a moment say of each other."""
+
+    seconds: float
+    """By which the other one has heard the sound earlier."""
+    likeness: float
+    """From 0, of two sounds, to 1, of one without echoes."""
+
+
+def rises(sound: Array) -> Array:
+    """Where a sound of 16 kHz becomes louder, ``(spectra, bands)``: direct sound rises, and echoes only fall."""
+    windows = sliding_window_view(sound.astype(np.float32), _WINDOW)[::_HOP]
+    power = np.square(np.abs(np.fft.rfft(windows * np.hanning(_WINDOW).astype(np.float32), axis=1)))
+    edges = np.geomspace(_LOWEST, _HIGHEST, _BANDS + 1) * _WINDOW / SAMPLE_RATE
+    bands = np.add.reduceat(power, np.unique(np.round(edges).astype(int)), axis=1)[:, :-1]
+    level = np.log(bands + _FLOOR * bands.max(axis=0) + 1e-12)
+    rise = np.maximum(0, level[_RISE:] - level[:-_RISE])
+    found: Array = rise - rise.mean(axis=0)
+    return found
+
+
+def lead_of(other: Array, first: Array) -> Lead:
+    """Of two recordings' rises, by the cross-correlation of all bands, to a part of a millisecond."""
+    both = float(np.sqrt(np.square(first).sum() * np.square(other).sum()))
+    if both <= 0:
+        return Lead(0.0, 0.0)
+    most, size = round(_FARTHEST * SAMPLE_RATE / _HOP), 2 * len(first)
+    spectrum = (np.fft.rfft(first, size, axis=0) * np.conj(np.fft.rfft(other, size, axis=0))).sum(axis=1)
+    likeness = np.roll(np.fft.irfft(spectrum, size), most)[: 2 * most + 1] / both
+    best = int(np.argmax(likeness))
+    shift = float(best - most)
+    if 0 < best < 2 * most:  # the peak of a parabola through three points
+        low, high, peak = likeness[best - 1], likeness[best + 1], likeness[best]
+        shift += float((low - high) / (2 * (low - 2 * peak + high)))
+    return Lead(shift * _HOP / SAMPLE_RATE, float(likeness[best]))
+
+
+def first_to_hear(first: Array, others: Mapping[str, Array]) -> tuple[str | None, float]:
+    """Who heard it earliest of those that have the sound of ``first``, and how much earlier; ``None``: ``first`` itself.
+
+    All are of the same time by the server's clock, at 16 kHz.
+    """
+    own = rises(first)
+    leads = {name: lead_of(rises(sound), own) for name, sound in sorted(others.items())}
+    sure = {name: lead.seconds for name, lead in leads.items() if lead.likeness >= _SURE}
+    best = max(sure, key=lambda name: sure[name], default=None)
+    return (best, sure[best]) if best is not None and sure[best] > 0 else (None, 0.0)
+
+
+class Answers:
+    """The newest answers to one word in a group: there is one at most within 0.7 s."""
+
+    def __init__(self) -> None:
+        self._newest: deque[tuple[float, str]] = deque(maxlen=_ANSWERS)
+
+    def add(self, heard: float, peer: str) -> None:
+        """``peer`` answers to the word that was heard at that time."""
+        self._newest.append((heard, peer))
+
+    def to(self, heard: float) -> str | None:
+        """Who has answered to the word that was heard at that time."""
+        return next((peer for at, peer in reversed(self._newest) if abs(at - heard) <= TOGETHER), None)
