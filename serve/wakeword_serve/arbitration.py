@@ -19,10 +19,10 @@ TOGETHER = 0.7
 """Seconds within which the same word counts as heard by all."""
 PIECE = 1.0
 """Seconds of sound that are compared."""
-_SURE = 0.18
+_SURE = 0.2
 """Likeness of the rises from which two recordings are of one sound: see ``train/evidence/results/arbitration.md``."""
-_FARTHEST = 0.05
-"""Seconds: sound goes 17 m in this time, and what is further apart is no sound in a home, but a device that is late."""
+_FARTHEST = 0.03
+"""Seconds: sound goes 10 m in this time, and what is further apart is no sound in a home, but a device that is late."""
 _PERIOD = 5.0
 _LATEST = 0.5
 """Seconds of delay from which a stream has had a gap, and is not only late."""

@@ -145,7 +145,7 @@ class Connection:
             data = await self._reader.read(_READ_BYTES)
             if not data or self._share.is_over:
                 return
-            self._read_at = time.monotonic()
+            self._read_at = asyncio.get_running_loop().time()
             if not inside:
                 self._waiting_since = time.monotonic()
             self._events.feed(data)

@@ -1,7 +1,6 @@
 """Groups of connections of which one answers: who belongs to them, and how they wait for each other."""
 
 import asyncio
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -53,6 +52,10 @@ def groups_of(texts: Sequence[str]) -> dict[str, list[Network]]:
     return groups
 
 
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
 class Member:
     """A connection, as its group knows it."""
 
@@ -80,7 +83,7 @@ class Member:
     def found_as(self, found: Found, heard: float) -> Found | None:
         """What this connection would say of the word that was heard at that time; ``None`` if it does not listen for it."""
         stream = self.stream
-        if stream is None or self.is_gone() or time.monotonic() - self.clock.newest > _STREAMING:
+        if stream is None or self.is_gone() or _now() - self.clock.newest > _STREAMING:
             return None
         words = [word for word in stream.words if word.phrase == found.word.phrase]
         return Found(words[0], stream.moment(heard - self.clock.start), found.detection) if words else None
@@ -149,10 +152,10 @@ class Group:
 
     async def _decide(self, phrase: str, waiting: _Round) -> str:
         """Let the first to hear it answer, once the others have the sound too."""
-        until = time.monotonic() + WAIT
+        until = _now() + WAIT
         await asyncio.sleep(0)  # the first claim is made after this task
         found, finder = waiting.claims[0].found, waiting.claims[0].member.peer
-        while time.monotonic() < until and any(
+        while _now() < until and any(
             one.clock.heard_at(one.clock.position) < waiting.heard
             for one, _ in self._others({finder}, found, waiting.heard).values()
         ):
@@ -162,7 +165,7 @@ class Group:
         answering, its, lead = claim.member, claim.found, 0.0
         others = self._others({claim.member.peer}, claim.found, claim.heard)
         with suppress(TimeoutError):
-            async with asyncio.timeout(until + _COMPARING - time.monotonic()):
+            async with asyncio.timeout(until + _COMPARING - _now()):
                 best, earlier = await self._compared(claim, others)
             if best is not None and not others[best][0].is_gone():
                 (answering, its), lead = others[best], earlier

@@ -37,8 +37,10 @@ def room(milliseconds: float, *, seed: int, at: float = 1.0, gain: float = 1.0) 
     return int16(gain * (sound + 1e-3 * np.random.default_rng(seed).standard_normal(len(sound))))
 
 
-async def in_real_time(client: Client, signal: np.ndarray, *, late: Callable[[int], float] = lambda number: 0.0) -> None:
-    """Stream as a microphone does; ``late``: seconds that a chunk takes, by its number. What is late delays what follows."""
+async def in_real_time(
+    client: Client, signal: np.ndarray, *, late: Callable[[int], float] = lambda number: 0.0
+) -> None:
+    """Stream as a microphone does; ``late``: seconds that a chunk takes, by its number, and with it all that follow."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     for number, at in enumerate(range(0, len(signal), _CHUNK)):
@@ -92,7 +94,7 @@ def test_homes_do_not_silence_each_other(models: Path) -> None:
 def test_each_word_has_an_answer_of_its_own(models: Path) -> None:
     async def scenario(served: Served) -> None:
         clients = [await served.client() for _ in range(2)]
-        signals = [room(0, seed=1), int16(bursts(SECONDS, {1: "high"}))]
+        signals = [room(0, seed=1), int16(bursts(SECONDS, {1.25: "high"}))]
         assert await all_at_once(clients, signals) == [ANSWERED, ANSWERED]
 
     run(scenario, models, HOME)
@@ -154,7 +156,7 @@ def test_a_word_waits_120_ms_at_most_for_one_that_hangs(models: Path) -> None:
         client, hanging = await served.client(), await served.client()
         loop = asyncio.get_running_loop()
         signal = room(0, seed=1)
-        late = asyncio.create_task(in_real_time(hanging, room(-9, seed=2), late=lambda number: 0.9 * (number > 25)))
+        late = asyncio.create_task(in_real_time(hanging, room(-9, seed=2), late=lambda number: 0.45 * (number > 25)))
         await in_real_time(client, signal[: round(16_000 * 1.3)])
         began = loop.time()
         await client.describe()
