@@ -10,13 +10,19 @@ import pytest
 
 pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support.builders import bursts
 from support.served import LOW, Client, Served, detections, int16, serving, types, until
 from wyoming.audio import AudioStop
 
+from wakeword.audio.detection import Detection
 from wakeword.base.errors import ConfigError
 from wakeword_serve import groups as groups_module
-from wakeword_serve.groups import groups_of
+from wakeword_serve.client_stream import Found
+from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.groups import Groups, groups_of
+from wakeword_serve.words import OfferedWord, OfferedWords, WordSettings
 
 HOME = "home=127.0.0.0/24"
 SECONDS = 2.5
@@ -212,20 +218,65 @@ def test_clocks_that_jump_silence_no_one(models: Path, pace: str) -> None:
     run(scenario, models, HOME)
 
 
-def test_a_hundred_connections_of_a_group_give_one_answer(models: Path) -> None:
-    async def scenario(served: Served) -> None:
-        clients = [await served.client() for _ in range(100)]
-        for one in clients:
-            await one.detect("low")
-        signals = [room(number / 4, seed=number)[: round(16_000 * 1.5)] for number in range(100)]
-        for at in range(0, len(signals[0]), 4_800):
-            for one, signal in zip(clients, signals, strict=True):
-                await one.chunks(signal[at : at + 4_800], size=4_800, start=None)
-        for one in clients:
-            await one.describe()
-        assert sum("detection" in types(one.events) for one in clients) == 1
+class Heard:
+    """A stream whose sound is known."""
 
-    run(scenario, models, HOME)
+    def __init__(self, word: OfferedWord, sound: np.ndarray) -> None:
+        self.words, self.seconds, self.peaks = [word], 2.0, {word.name: 0.5}
+        self._sound = sound
+
+    def moment(self, seconds: float) -> int:
+        return round(1_000 * seconds)
+
+    def sound(self, until: float, seconds: float) -> np.ndarray:
+        return self._sound
+
+
+def decided(models: Path, leads: list[float], finders: list[int]) -> tuple[list[int], float]:
+    """Who answers of those that hear it so many milliseconds earlier than others, and after which wait.
+
+    ``finders`` have found it, in this order.
+    """
+    word = OfferedWords([models / "low.onnx"], None, WordSettings()).by_name["low"]
+    random = np.random.default_rng(5)
+    sound = random.standard_normal(16_500) * np.repeat(random.random(33) ** 3, 500)
+    answers: list[int] = []
+
+    async def whole() -> float:
+        loop = asyncio.get_running_loop()
+        groups, turns = Groups(groups_of([HOME])), FairTurns()
+        members = []
+        for number, lead in enumerate(leads):
+            share = Share(turns, f"127.0.0.1:{number}")
+            member = groups.member(share, lambda found, lead, number=number: answers.append(number), lambda: False)
+            assert member is not None
+            begin = 250 + round(16 * lead)
+            member.arrived(loop.time(), Heard(word, sound[begin : begin + 16_000]), 0.0)  # type: ignore[arg-type]
+            members.append(member)
+        began = loop.time()
+        tasks = []
+        for number in finders:
+            begin = 250 + round(16 * leads[number])
+            detection = Detection("low", 0.9, 0.9, 1.9, sound[begin : begin + 16_000].astype(np.float32))
+            tasks.append(members[number].group.answers(members[number], Found(word, 1_900, detection)))
+        told = await asyncio.gather(*tasks)
+        assert len(set(told)) == 1
+        return loop.time() - began
+
+    return answers, asyncio.run(whole())
+
+
+@given(st.permutations(range(4)), st.integers(1, 4))
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_order_of_what_waits_does_not_matter(models: Path, order: list[int], number: int) -> None:
+    answers, _ = decided(models, [0.0, 9.0, 2.0, 5.0], order[:number])
+    assert answers == [1]
+
+
+def test_a_hundred_connections_of_a_group_give_one_answer(models: Path) -> None:
+    answers, seconds = decided(models, [number / 10 for number in range(100)], list(range(100)))
+    assert len(answers) == 1
+    assert seconds < 0.12 + 0.3  # a busy machine takes some of it
 
 
 @pytest.mark.parametrize(
