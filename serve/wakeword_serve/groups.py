@@ -1,4 +1,4 @@
-"""Groups of connections of which one answers: who belongs to them, and how they wait for each other."""
+"""Groups of connections that give one answer: who belongs to them, and how they wait for each other."""
 
 import asyncio
 from collections import defaultdict
@@ -115,7 +115,7 @@ class _Round:
 
 
 class Group:
-    """Connections of which one answers to a word. For one event loop."""
+    """Connections that give one answer to a word. For one event loop."""
 
     def __init__(self) -> None:
         self.members: dict[str, Member] = {}
@@ -130,7 +130,7 @@ class Group:
         """
         phrase, heard = found.word.phrase, member.clock.heard_at(found.detection.end)
         answered = self._answers[phrase]
-        if (peer := answered.to(heard)) is not None:
+        if (peer := answered.to(heard, member.peer)) is not None:
             return peer
         rounds = self._rounds[phrase]
         joined = next((one for one in rounds if abs(one.heard - heard) <= TOGETHER), None)
@@ -159,7 +159,7 @@ class Group:
             one.clock.heard_at(one.clock.position) < waiting.heard
             for one, _ in self._others({finder}, found, waiting.heard).values()
         ):
-            await asyncio.sleep(_STEP)
+            await asyncio.sleep(min(_STEP, until - _now()))
         # The same one in whatever order they came; one that has left only if all have.
         claim = min(waiting.claims, key=lambda one: (one.member.is_gone(), one.heard, one.member.peer))
         answering, its, lead = claim.member, claim.found, 0.0
@@ -171,6 +171,9 @@ class Group:
                 (answering, its), lead = others[best], earlier
         if not answering.is_gone():  # else another one may still find the word
             self._answers[phrase].add(claim.heard, answering.peer)
+            for one in waiting.claims:
+                if one.member is not answering:
+                    self._answers[phrase].to(claim.heard, one.member.peer)
         self._rounds[phrase].remove(waiting)
         answering.answer(its, lead)
         return answering.peer

@@ -123,10 +123,20 @@ def test_faster_than_real_time_no_moment_is_in_the_future() -> None:
 def test_within_seven_tenths_there_is_one_answer_and_never_none(words: list[tuple[float, str]]) -> None:
     answers, given_ = Answers(), list[float]()
     for heard, peer in words:
-        if answers.to(heard) is None:
+        if answers.to(heard, peer) is None:
             answers.add(heard, peer)
             given_.append(heard)
     for number, one in enumerate(given_):
         assert all(abs(one - other) > 0.7 for other in given_[:number])
     for heard, _ in words:
-        assert any(abs(heard - one) <= 0.7 for one in given_)
+        assert any(-0.7 <= heard - one <= 1.7 for one in given_)
+
+
+def test_who_was_held_back_is_so_when_it_finds_the_word_again_and_no_one_else() -> None:
+    answers = Answers()
+    answers.add(10.0, "near")
+    assert answers.to(11.3, "far") is None  # another word
+    assert answers.to(10.2, "far") == "near"
+    assert answers.to(11.3, "far") == "near"
+    assert answers.to(11.3, "hall") is None
+    assert answers.to(11.8, "far") is None
