@@ -18,9 +18,9 @@ from wakeword_serve.client_stream import Found, ListeningStream
 from wakeword_serve.fair_share import Share
 from wakeword_serve.places import Network, is_allowed, networks_of
 
-WAIT = 0.1
+WAIT = 0.08
 """Seconds that a word waits for the audio of other connections at most."""
-_COMPARING = 0.02
+_COMPARING = 0.04
 """Seconds that the comparison has at least; after these the one that found the word answers."""
 _STEP = 0.01
 _STREAMING = 1.0
