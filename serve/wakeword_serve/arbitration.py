@@ -19,7 +19,7 @@ TOGETHER = 0.7
 """Seconds within which the same word counts as heard by all."""
 _AGAIN = 1.7
 """Seconds after an answer in which one that was held back may find the same word again."""
-PIECE = 1.0
+COMPARED_SECONDS = 1.0
 """Seconds of sound that are compared."""
 _SURE = 0.2
 """Likeness of the rises from which two recordings have one sound: 98 % of words at 3 and 6 m, 4 % of other words."""
@@ -35,7 +35,7 @@ _FLOOR = 1e-3
 """Share of a band's highest energy below which nothing counts."""
 
 
-class StreamClock:
+class ArrivalClock:
     """Tells when each second of a stream was heard, by the server's clock.
 
     A client's timestamps are not believed, only when its audio arrived. That is late by a delay that varies, so the stream
@@ -126,7 +126,7 @@ class _Answer(NamedTuple):
     """Who has found the word too, and was held back."""
 
 
-class Answers:
+class WordAnswers:
     """The newest answers to one word in a group: there is one at most within 0.7 s."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
-from wakeword_serve.arbitration import PIECE, TOGETHER, Answers, StreamClock, first_to_hear
+from wakeword_serve.arbitration import COMPARED_SECONDS, TOGETHER, WordAnswers, ArrivalClock, first_to_hear
 from wakeword_serve.client_stream import Found, ListeningStream
 from wakeword_serve.fair_share import Share
 from wakeword_serve.places import Network, is_allowed, networks_of
@@ -66,12 +66,12 @@ class Member:
         self.group, self.share, self.answer, self.is_gone = group, share, answer, is_gone
         self.peer = share.peer
         self.stream: ListeningStream | None = None
-        self.clock = StreamClock()
+        self.clock = ArrivalClock()
 
     def arrived(self, now: float, stream: ListeningStream, seconds: float) -> None:
         """At ``now`` so much more audio came, which the stream gets next."""
         if stream is not self.stream:
-            self.stream, self.clock = stream, StreamClock()
+            self.stream, self.clock = stream, ArrivalClock()
         self.clock.arrived(now, stream.seconds + seconds)
         self.group.members[self.peer] = self
 
@@ -91,7 +91,7 @@ class Member:
     def sound(self, heard: float) -> Array:
         """What it heard up to that time."""
         assert self.stream is not None
-        return self.stream.sound(heard - self.clock.start, PIECE)
+        return self.stream.sound(heard - self.clock.start, COMPARED_SECONDS)
 
     def score(self, found: Found) -> float:
         """The highest score of the word in the newest second."""
@@ -121,7 +121,7 @@ class Group:
         self.members: dict[str, Member] = {}
         """Those that stream audio, by peer."""
         self._rounds: dict[str, list[_Round]] = defaultdict(list)
-        self._answers: dict[str, Answers] = defaultdict(Answers)
+        self._answers: dict[str, WordAnswers] = defaultdict(WordAnswers)
 
     async def answers(self, member: Member, found: Found) -> str:
         """Who answers to a word that ``member`` has found. If that is another one, it has then done so.
@@ -188,7 +188,7 @@ class Group:
 
 def _last(audio: Array) -> Array:
     """The end of a detection's audio, as long as what it is compared with."""
-    size = round(PIECE * SAMPLE_RATE)
+    size = round(COMPARED_SECONDS * SAMPLE_RATE)
     return np.pad(audio[-size:], (max(0, size - len(audio)), 0))
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wakeword_serve.arbitration import Answers, StreamClock, first_to_hear, lead_of, rises
+from wakeword_serve.arbitration import WordAnswers, ArrivalClock, first_to_hear, lead_of, rises
 
 RATE = 16_000
 
@@ -67,7 +67,7 @@ def test_silence_is_no_sound() -> None:
 # --- clocks
 
 
-def arrive(clock: StreamClock, delays: list[float], *, begin: float = 100.0, chunk: float = 0.03) -> None:
+def arrive(clock: ArrivalClock, delays: list[float], *, begin: float = 100.0, chunk: float = 0.03) -> None:
     """Chunks in real time; no chunk overtakes another."""
     now = 0.0
     for number, delay in enumerate(delays, 1):
@@ -77,16 +77,16 @@ def arrive(clock: StreamClock, delays: list[float], *, begin: float = 100.0, chu
 
 @given(st.lists(st.floats(0, 0.3), min_size=20, max_size=400), st.floats(0, 1e6))
 def test_a_delay_that_varies_does_not_move_a_clock(delays: list[float], begin: float) -> None:
-    clock = StreamClock()
+    clock = ArrivalClock()
     arrive(clock, [*delays, 0.0], begin=begin)
     # A delay holds back what follows, so the last chunk may be late too.
     assert -1e-6 <= clock.start - begin <= 0.3 + 1e-6
-    arrive(clock := StreamClock(), [0.0, *delays[:150]], begin=begin)
+    arrive(clock := ArrivalClock(), [0.0, *delays[:150]], begin=begin)
     assert clock.start == pytest.approx(begin, abs=1e-6)
 
 
 def test_a_gap_moves_a_clock_at_once_and_a_late_chunk_never() -> None:
-    clock = StreamClock()
+    clock = ArrivalClock()
     arrive(clock, [0.0] * 100)
     clock.arrived(103.03 + 0.4, 3.03)
     assert clock.start == pytest.approx(100)
@@ -95,7 +95,7 @@ def test_a_gap_moves_a_clock_at_once_and_a_late_chunk_never() -> None:
 
 
 def test_what_comes_at_once_after_a_stall_is_put_where_its_newest_came() -> None:
-    clock = StreamClock()
+    clock = ArrivalClock()
     arrive(clock, [0.0] * 100)
     for number in range(101, 201):
         clock.arrived(106.0, number * 0.03)
@@ -103,14 +103,14 @@ def test_what_comes_at_once_after_a_stall_is_put_where_its_newest_came() -> None
 
 
 def test_a_clock_that_runs_slower_is_followed() -> None:
-    clock = StreamClock()
+    clock = ArrivalClock()
     for number in range(1, 100_000):
         clock.arrived(number * 0.03 * 1.0001, number * 0.03)
     assert clock.start == pytest.approx(0.0001 * 3_000, abs=2e-3)
 
 
 def test_faster_than_real_time_no_moment_is_in_the_future() -> None:
-    clock = StreamClock()
+    clock = ArrivalClock()
     for number in range(1, 1_000):
         clock.arrived(5.0 + number * 1e-3, number * 0.03)
         assert clock.heard_at(number * 0.03) <= 5.0 + number * 1e-3 + 1e-9
@@ -121,7 +121,7 @@ def test_faster_than_real_time_no_moment_is_in_the_future() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 5), st.sampled_from("abc")), max_size=30))
 def test_within_seven_tenths_there_is_one_answer_and_never_none(words: list[tuple[float, str]]) -> None:
-    answers, given_ = Answers(), list[float]()
+    answers, given_ = WordAnswers(), list[float]()
     for heard, peer in words:
         if answers.to(heard, peer) is None:
             answers.add(heard, peer)
@@ -133,7 +133,7 @@ def test_within_seven_tenths_there_is_one_answer_and_never_none(words: list[tupl
 
 
 def test_who_was_held_back_is_so_when_it_finds_the_word_again_and_no_one_else() -> None:
-    answers = Answers()
+    answers = WordAnswers()
     answers.add(10.0, "near")
     assert answers.to(11.3, "far") is None  # another word
     assert answers.to(10.2, "far") == "near"
