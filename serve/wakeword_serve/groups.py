@@ -13,7 +13,7 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
-from wakeword_serve.arbitration import COMPARED_SECONDS, TOGETHER, WordAnswers, ArrivalClock, first_to_hear
+from wakeword_serve.arbitration import COMPARED_SECONDS, TOGETHER, ArrivalClock, WordAnswers, first_to_hear
 from wakeword_serve.client_stream import Found, ListeningStream
 from wakeword_serve.fair_share import Share
 from wakeword_serve.places import Network, is_allowed, networks_of

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wakeword_serve.arbitration import WordAnswers, ArrivalClock, first_to_hear, lead_of, rises
+from wakeword_serve.arbitration import ArrivalClock, WordAnswers, first_to_hear, lead_of, rises
 
 RATE = 16_000
 

@@ -196,7 +196,7 @@ def measure(audio: Path, count: int, jitter: float, seed: int) -> dict[str, Any]
         "heard_by_both": both,
         "heard_by_none": silent,
         "nearer_answers": {name: float(np.mean(values)) for name, values in right.items()},
-        "both_answer": sum(all(word) for word in answers),
+        "both_answer_at_seconds": [[[round(at, 2) for at in one] for one in word] for word in answers if all(word)],
         "none_answers": sum(not any(word) for word in answers),
         "wait_ms": {name: round(1_000 * float(np.quantile(delays, share)), 1) for name, share in _SHARES.items()},
     }
