@@ -139,10 +139,10 @@ class WordAnswers:
     def to(self, heard: float, who: str) -> str | None:
         """Who has answered to the word that ``who`` heard at that time, and is held back for; ``None``: no one yet.
 
-        A detector may fire again for a word that is still in its window, so it is held back for that too.
+        The word is in windows that end a second later too, and who was held back may even find it twice.
         """
         for answer in reversed(self._newest):
-            if abs(answer.heard - heard) <= TOGETHER:
+            if -TOGETHER <= heard - answer.heard <= COMPARED_SECONDS:
                 answer.held.add(who)
                 return answer.peer
             if who in answer.held and 0 < heard - answer.heard <= _AGAIN:
