@@ -15,6 +15,7 @@ import os
 import selectors
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +75,7 @@ class Satellite:
     """When its stream began, in virtual seconds."""
     arrivals: Array
     """Of each chunk."""
+    gain: float
     found: list[tuple[float, float, Found]] = field(default_factory=list)
     """When, heard at which time by its clock, what."""
     answers: list[float] = field(default_factory=list)
@@ -107,10 +109,11 @@ def _satellite(
     background = np.resize(noise[begin : begin + len(audio)], len(audio)).astype(np.float64)
     background /= np.sqrt(np.square(background).mean()) + 1e-12
     audio += background * _AT_1_M * 10 ** (-random.uniform(20, 35) / 20)
-    audio *= 2 * 10 ** (random.uniform(-6, 6) / 20)
+    gain = 2 * 10 ** (random.uniform(-6, 6) / 20)
+    audio *= gain
     ends = began + _CHUNK * np.arange(1, len(audio) // round(_CHUNK * SAMPLE_RATE) + 1)
     delays = 0.005 + np.minimum(0.295, random.exponential(jitter, len(ends)) if jitter else 0.0)
-    return Satellite(name, np.clip(audio, -1, 1), began, np.maximum.accumulate(ends + delays))
+    return Satellite(name, np.clip(audio, -1, 1), began, np.maximum.accumulate(ends + delays), gain)
 
 
 async def _stream(one: Satellite, words: list[OfferedWord], groups: Groups, turns: FairTurns) -> None:
@@ -153,9 +156,7 @@ def measure(audio: Path, count: int, jitter: float, seed: int) -> dict[str, Any]
     rooms = [read_audio(audio / "rooms" / f"{name}.flac") for name in HOME_ROOMS]
     noises = [read_audio(path) for path in sorted((audio / "noise_house").glob("*.opus"))]
     offered = {word: OfferedWords([model_file(word)], None, WordSettings()) for word in WORDS}
-    right: dict[str, list[bool]] = {
-        name: [] for name in ("sound", "window's end", "score", "level", "score, all", "level, all")
-    }
+    right: dict[str, list[bool]] = defaultdict(list)
     both, silent, answers, delays = 0, 0, list[list[list[float]]](), list[float]()
     for index in order:
         word = read_audio(files[index])
@@ -186,6 +187,7 @@ def measure(audio: Path, count: int, jitter: float, seed: int) -> dict[str, Any]
             ("level", _level, _WAIT),
             ("score, all", lambda one: one.found[0][2].detection.score, np.inf),
             ("level, all", _level, np.inf),
+            ("level, all, of equal gains", lambda one: _level(one) / one.gain**2, np.inf),
         ):
             right[name].append(_chosen(pair, value, wait=wait) == "near")
         if len(answers) == count:
