@@ -285,6 +285,18 @@ def test_a_hundred_connections_of_a_group_give_one_answer(models: Path) -> None:
     assert seconds < 0.12 + 0.3  # a busy machine takes some of it
 
 
+def test_a_comparison_that_hangs_delays_no_word(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hang(*arguments: Any) -> tuple[None, float]:
+        await asyncio.sleep(60)
+        raise AssertionError("it was waited for")
+
+    monkeypatch.setattr(groups_module, "_COMPARING", 0.04)
+    monkeypatch.setattr(groups_module.Group, "_compared", hang)
+    answers, seconds = decided(models, [0.0, 9.0], [0])
+    assert answers == [0]
+    assert seconds < 0.12 + 0.3  # a busy machine takes some of it
+
+
 @pytest.mark.parametrize(
     "wrong", ["kitchen", "kitchen=", "=127.0.0.1", "kitchen=127.0.0.1,", "kitchen=satellite", "kitchen=127.0.0.1/33"]
 )
