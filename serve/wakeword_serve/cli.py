@@ -97,6 +97,14 @@ class ServeOptions:
         list[str] | None,
         typer.Option("--allow", metavar="NETWORK", help="Let only clients of this network connect by tcp; repeatable."),
     ] = None
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=ADDRESS[,ADDRESS...]",
+            help="Satellites of one home: the first to hear a word answers; repeatable.",
+        ),
+    ] = None
     playback_channel: Annotated[
         bool,
         typer.Option("--playback-channel", help="The second channel of a client's audio is what its loudspeaker gets."),
@@ -162,6 +170,7 @@ def _serve(options: ServeOptions) -> None:
     # Only now: these modules need the packages of the extra.
     from wakeword_serve.client_stream import StreamSettings
     from wakeword_serve.connection import TimeLimits
+    from wakeword_serve.groups import groups_of
     from wakeword_serve.server import Limits
     from wakeword_serve.service import ServeSettings, run_server
     from wakeword_serve.status_pages import WebSettings
@@ -201,6 +210,7 @@ def _serve(options: ServeOptions) -> None:
             zeroconf_name=options.zeroconf_name,
             web=web,
             limits=Limits(options.max_connections, tuple(networks_of(options.allow or []))),
+            groups=groups_of(options.group or []),
             times=TimeLimits(idle=options.idle_timeout),
             threads=options.threads,
         )

@@ -7,10 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import soxr
 
 from wakeword.audio.detection import Detection, Keeps, WakeOutcome
-from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.types import Samples
+from wakeword.audio.pcm import SAMPLE_RATE, to_mono
+from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
@@ -22,6 +23,8 @@ from wakeword_serve.words import OfferedWord
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""
 _PEAK_SECONDS = 1.0
+_HEARD_SECONDS = 1.8
+"""Sound that a stream of a group remembers: a word, and what may have come since it ended."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,17 @@ class ListeningStream:
     processor time in speech, 0.83 in quiet), but has one list of words and scores all streams in one thread.
     """
 
-    def __init__(self, words: Sequence[OfferedWord], pcm: PcmFormat, settings: StreamSettings, share: Share) -> None:
-        windows = settings.windows
+    def __init__(
+        self,
+        words: Sequence[OfferedWord],
+        pcm: PcmFormat,
+        settings: StreamSettings,
+        share: Share,
+        *,
+        remembers: bool = False,
+    ) -> None:
+        """``remembers``: whether ``sound`` will be asked."""
+        windows, self._remembers = settings.windows, remembers
         self.format = pcm
         self.words = words
         self._by_name = {word.name: word for word in words}
@@ -150,6 +162,9 @@ class ListeningStream:
         self._detector.reset()
         self._waiting = bytearray()
         self._bytes = 0
+        self._heard: deque[Array] = deque()
+        self._taken = 0
+        """Samples that the detector has got; the newest of them are remembered."""
         self._base = timestamp or 0
         self._chunk = (0.0, self._base)
         """The newest chunk's start, in seconds of the stream, and its timestamp."""
@@ -208,6 +223,8 @@ class ListeningStream:
         for start in range(0, whole, rate * frame):
             block = self.format.samples(audio[start : start + rate * frame])
             self.newest = block[:, 0] if self._has_playback else block
+            self._taken += len(block)
+            self._remember(self.newest)
             if len(block) < self._detector.seconds_to_window * rate:
                 found += self._found(self._push(block))
                 continue
@@ -233,9 +250,31 @@ class ListeningStream:
             self._scores.popleft()
 
     def _found(self, detections: list[Detection]) -> list[Found]:
-        at, timestamp = self._chunk
         self.fired += len(detections)
         for one in detections:
             self._count(self._by_name[one.keyword], 0.0, wakes=1)
-        ends = [max(0, timestamp + round(1_000 * (one.end - at))) for one in detections]
-        return [Found(self._by_name[one.keyword], end, one) for one, end in zip(detections, ends, strict=True)]
+        return [Found(self._by_name[one.keyword], self.moment(one.end), one) for one in detections]
+
+    def moment(self, seconds: float) -> int:
+        """The timestamp of a second of the stream, in milliseconds."""
+        at, timestamp = self._chunk
+        return max(0, timestamp + round(1_000 * (seconds - at)))
+
+    def sound(self, until: float, seconds: float) -> Array:
+        """So many seconds of sound up to a second of the stream, at 16 kHz; silence where none is remembered."""
+        whole = len(self._waiting) - len(self._waiting) % self.format.frame
+        waiting = self.format.samples(bytes(self._waiting[:whole]))
+        pieces = [*self._heard, to_mono(waiting[:, 0] if self._has_playback else waiting)]
+        ended = (self._taken + len(waiting)) / self.format.rate
+        heard = soxr.resample(np.concatenate(pieces), self.format.rate, SAMPLE_RATE)
+        found = np.zeros(round(seconds * SAMPLE_RATE), np.float32)
+        begin = len(heard) + round((until - ended) * SAMPLE_RATE) - len(found)
+        part = heard[max(0, begin) : max(0, begin + len(found))]
+        found[max(0, -begin) :][: len(part)] = part
+        return found
+
+    def _remember(self, block: Samples) -> None:
+        if self._remembers:
+            self._heard.append(to_mono(block))
+            while sum(map(len, self._heard)) - len(self._heard[0]) > _HEARD_SECONDS * self.format.rate:
+                self._heard.popleft()

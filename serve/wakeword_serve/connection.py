@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import select
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,8 +15,10 @@ from wyoming.wake import Detection, NotDetected
 
 from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
 from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.groups import Groups
 from wakeword_serve.logs import ClientWarnings
 from wakeword_serve.outcomes import RecentWakes
+from wakeword_serve.places import has_left
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import EventReader, WireError, encode
 from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
@@ -64,6 +65,7 @@ class Shared:
     save: Callable[[Found], None]
     """Called at each detection."""
     wakes: RecentWakes = field(default_factory=RecentWakes)
+    groups: Groups = field(default_factory=Groups)
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
 
@@ -92,6 +94,8 @@ class Connection:
         self._writing_since: float | None = None
         self._left_at: float | None = None
         """When the client was seen to send no more."""
+        self._member = shared.groups.member(share, self._answer_word, lambda: has_left(writer) or writer.is_closing())
+        self._read_at = 0.0
 
     async def run(self) -> None:
         """Read and answer events until the connection ends; it is then closed."""
@@ -112,7 +116,7 @@ class Connection:
     def check(self, now: float) -> None:
         """End the connection if it is too slow; ``now`` is ``time.monotonic()``. Called now and then."""
         limits, waited = self._shared.limits, self._waiting_since
-        if self._left_at is None and _has_left(self._writer):
+        if self._left_at is None and has_left(self._writer):
             self._left_at = now
         if any(since is not None and now - since > limits.event for since in (self._left_at, self._writing_since)):
             self._shared.telemetry.errors.labels("timeout").inc()
@@ -141,6 +145,7 @@ class Connection:
             data = await self._reader.read(_READ_BYTES)
             if not data or self._share.is_over:
                 return
+            self._read_at = asyncio.get_running_loop().time()
             if not inside:
                 self._waiting_since = time.monotonic()
             self._events.feed(data)
@@ -228,6 +233,8 @@ class Connection:
             return
         if self._number is None:
             self._number = telemetry.begin(self._peer, stream)
+        if self._member is not None:
+            self._member.arrived(self._read_at, stream, seconds)
         heard = await stream.push(audio, timestamp)
         if heard.scored:
             telemetry.delay.observe(time.perf_counter() - received)
@@ -256,7 +263,8 @@ class Connection:
                     code="too-many-changes",
                 )
             await self._share.turn(_DETECTOR_SECONDS)
-            self._stream = ListeningStream(words, pcm, self._shared.settings, self._share)
+            remembers = self._member is not None
+            self._stream = ListeningStream(words, pcm, self._shared.settings, self._share, remembers=remembers)
             self._stream.restart(self._start)
         return self._stream
 
@@ -279,6 +287,8 @@ class Connection:
     def _end_stream(self) -> None:
         if self._stream is not None:  # what waits to be kept is kept now
             self._stream.restart(None)
+        if self._member is not None:
+            self._member.leave()
         if self._number is not None:
             self._shared.telemetry.end(self._number)
             self._number = None
@@ -289,21 +299,28 @@ class Connection:
             if count:
                 telemetry.candidates.labels(word).inc(count)
         for found in heard.found:
-            self._fired = True
-            telemetry.found(self._peer, found)
-            word, score, end = found.word.name, found.detection.score, found.detection.end
-            about = {
-                "event": "detection",
-                "peer": self._peer,
-                "word": word,
-                "score": score,
-                "timestamp": found.timestamp,
-            }
-            logger.info("detected '%s' at %.3f s, score %.3f, from %s", word, end, score, self._peer, extra=about)
-            self._shared.save(found)
-            self._shared.wakes.add(found, self._peer)
-            detection = Detection(name=word, timestamp=found.timestamp, context=self._context)
-            await self._send(encode(detection.event()))
+            if self._member is None:
+                self._answer_word(found)
+            elif (peer := await self._member.group.answers(self._member, found)) != self._peer:
+                telemetry.found(self._peer, found, answered_by=peer)
+                self._log(found, "held back '%s' at %.3f s, score %.3f, from %s: " + peer + " answers", "held-back")
+            await self._drain()
+
+    def _answer_word(self, found: Found, lead: float = 0.0) -> None:
+        """Send a detection; ``lead``: this connection heard it so many seconds before the one that found it."""
+        self._fired = True
+        self._shared.telemetry.found(self._peer, found)
+        earlier = f", which heard it {1_000 * lead:.1f} ms before" if lead else ""
+        self._log(found, "detected '%s' at %.3f s, score %.3f, from %s" + earlier, "detection")
+        self._shared.save(found)
+        self._shared.wakes.add(found, self._peer)
+        detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
+        self._writer.write(encode(detection.event()))
+
+    def _log(self, found: Found, message: str, event: str) -> None:
+        word, score, end = found.word.name, found.detection.score, found.detection.end
+        about = {"event": event, "peer": self._peer, "word": word, "score": score, "timestamp": found.timestamp}
+        logger.info(message, word, end, score, self._peer, extra=about)
 
     async def _send(self, data: bytes) -> None:
         self._writer.write(data)
@@ -330,13 +347,3 @@ class Connection:
                 await self._writer.wait_closed()
         except OSError:  # a TimeoutError as well: what the client does not read is lost
             self.abort()
-
-
-def _has_left(writer: asyncio.StreamWriter) -> bool:
-    """Whether the client sends no more, which no one who does not read is told; ``False`` where no system call says it."""
-    connection = writer.get_extra_info("socket")
-    if connection is None or writer.is_closing() or not hasattr(select, "POLLRDHUP"):
-        return False
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLRDHUP)
-    return bool(poll.poll(0))

@@ -1,6 +1,8 @@
 """Where the server listens: the addresses of its options as sockets."""
 
+import asyncio
 import errno
+import select
 import socket
 import stat
 from collections.abc import Sequence
@@ -170,3 +172,13 @@ def is_allowed(address: str, networks: Sequence[Network]) -> bool:
     # A socket for both families reports clients of IPv4 as addresses of IPv6.
     mapped = getattr(client, "ipv4_mapped", None)
     return any((mapped or client) in network for network in networks)
+
+
+def has_left(writer: asyncio.StreamWriter) -> bool:
+    """Whether the client sends no more, which no one who does not read is told; ``False`` where no system call says it."""
+    connection = writer.get_extra_info("socket")
+    if connection is None or writer.is_closing() or not hasattr(select, "POLLRDHUP"):
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLRDHUP)
+    return bool(poll.poll(0))

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -20,8 +20,9 @@ from wakeword_serve.announcing import Announcement, host_name
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.groups import Groups
 from wakeword_serve.nightly import Nightly
-from wakeword_serve.places import Place, is_loopback
+from wakeword_serve.places import Network, Place, is_loopback
 from wakeword_serve.server import Limits, Server
 from wakeword_serve.status_pages import Web, WebSettings
 from wakeword_serve.telemetry import Telemetry
@@ -57,6 +58,7 @@ class ServeSettings:
     zeroconf_name: str | None
     web: WebSettings | None
     limits: Limits
+    groups: Mapping[str, Sequence[Network]]
     times: TimeLimits
     threads: int
     """That score windows; 0 for none but the event loop's."""
@@ -117,7 +119,7 @@ def run_server(settings: ServeSettings) -> bool:
 
         async def serve() -> None:
             nonlocal loop, server
-            shared = Shared(words, streams, settings.times, Telemetry(), turns, save)
+            shared = Shared(words, streams, settings.times, Telemetry(), turns, save, groups=Groups(settings.groups))
             server = Server(shared, settings.place, settings.limits)
             loop = asyncio.get_running_loop()
             if not early.is_set():

@@ -39,6 +39,12 @@ class Telemetry:
         self.streams_begun = Counter("wakeword_streams_begun", "Streams of audio begun.", registry=registry)
         self._streams = Gauge("wakeword_streams", "Streams of audio in progress.", registry=registry)
         self.detections = Counter("wakeword_detections", "Detections, by word.", ["word"], registry=registry)
+        self.held_back = Counter(
+            "wakeword_held_back",
+            "Detections that another connection of the group answered, by word.",
+            ["word"],
+            registry=registry,
+        )
         self.candidates = Counter(
             "wakeword_candidates", "Windows that a second stage has looked at, by word.", ["word"], registry=registry
         )
@@ -90,9 +96,9 @@ class Telemetry:
         self._views.pop(number, None)
         self._streams.set(len(self._views))
 
-    def found(self, peer: str, found: Found) -> None:
-        """Count a detection."""
-        self.detections.labels(found.word.name).inc()
+    def found(self, peer: str, found: Found, *, answered_by: str | None = None) -> None:
+        """Count a detection; ``answered_by``: another connection of the group, which this one is held back for."""
+        (self.detections if answered_by is None else self.held_back).labels(found.word.name).inc()
         self._recent.appendleft(
             {
                 "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -102,6 +108,7 @@ class Telemetry:
                 "peer": peer,
                 "timestamp": found.timestamp,
             }
+            | ({} if answered_by is None else {"answered_by": answered_by})
         )
 
     def exposition(self) -> bytes:

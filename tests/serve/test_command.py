@@ -232,6 +232,8 @@ def test_only_this_machine_can_connect_by_default() -> None:
         (("--http", "10401"), "expected --http"),
         (("--http", "127.0.0.1:0", "--http-name", "a.example:80"), "expected --http-name"),
         (("--allow", "home"), "expected --allow"),
+        (("--group", "kitchen"), "expected --group NAME=ADDRESS"),
+        (("--group", "a=10.0.0.1", "--group", "b=10.0.0.0/8"), "expected each address in one --group"),
         (("--http", "127.0.0.1:0", "--http-allow", "home"), "expected --http-allow"),
         (("--keyword", "marvellous"), "no model"),
         (("--models", "no-such-folder"), "expected a folder"),

@@ -21,6 +21,7 @@ from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.places import Place
 from wakeword_serve.server import Limits, Server
 from wakeword_serve.telemetry import Telemetry
@@ -161,6 +162,7 @@ async def serving(
     host: str = "127.0.0.1",
     keep: Keeps | None = None,
     windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
+    groups: Sequence[str] = (),
 ) -> AsyncIterator[Served]:
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
@@ -182,6 +184,7 @@ async def serving(
             Telemetry(),
             FairTurns(executor if threads else None, threads),
             saved.append,
+            groups=Groups(groups_of(groups)),
         )
         server = Server(shared, Place("tcp", host, 0), limits or Limits())
         task = asyncio.create_task(server.run())
