@@ -302,7 +302,9 @@ class Connection:
             logger.info("detected '%s' at %.3f s, score %.3f, from %s", word, end, score, self._peer, extra=about)
             self._shared.save(found)
             self._shared.wakes.add(found, self._peer)
-            detection = Detection(name=word, timestamp=found.timestamp, context=self._context)
+            detection = Detection(
+                name=word, timestamp=found.timestamp, speaker=found.detection.speaker, context=self._context
+            )
             await self._send(encode(detection.event()))
 
     async def _send(self, data: bytes) -> None:
