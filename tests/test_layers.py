@@ -166,6 +166,7 @@ ROOMS_ABOVE = {
             "points",
         ),
         *("validation", "epochs", "enrol", "second_stage", "training", "student", "report", "display", "enrolment"),
+        "voice_network",
         *("recipe", "house", "pipeline", "renew", "train_options", "from_text", "train_command", "cli"),
     ),
 }

@@ -35,6 +35,7 @@ from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword.stream.stream_audio import sound_of
 from wakeword.stream.stream_reader import PIECE, StreamReader
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
+from wakeword.verify.known_voices import Voices
 
 
 class Detector(StreamAccess):
@@ -46,7 +47,7 @@ class Detector(StreamAccess):
     ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` selects one of several, and
     ``playback_rate`` is the rate of a reference, if that is another. ``gate`` saves the work on steady quiet, without an
     effect on detections. ``on_near_miss`` is called for what nearly fired, a second after it: a score of half the threshold
-    or more that did not reach it. ``keep``, a ``Keeper``, keeps both to learn from; ``windows``: who gets each window.
+    or more that did not reach it. ``keep``, a ``Keeper``, keeps both; ``windows`` gets each window; ``voices`` are known.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
     Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -72,6 +73,7 @@ class Detector(StreamAccess):
         verify: bool = True,
         keep: Keeps | None = None,
         windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
+        voices: Voices | None = None,
     ) -> None:
         loaded = loaded_models(models, provider=provider, verify=verify)
         function(on_detection, "on_detection")
@@ -93,6 +95,7 @@ class Detector(StreamAccess):
         if on_near_miss is not None or keep is not None:
             self._audio.watch_near_misses()
         self._audio.watch_windows(windows)
+        self._audio.know(voices)
         self.reset()
 
     @property
@@ -103,7 +106,7 @@ class Detector(StreamAccess):
     @property
     def thresholds(self) -> dict[str, float]:
         """The threshold in force for each keyword."""
-        return {keyword.name: keyword.trigger.threshold for keyword in self._audio.keywords}
+        return {keyword.name: keyword.threshold for keyword in self._audio.keywords}
 
     @property
     def scores(self) -> dict[str, float]:

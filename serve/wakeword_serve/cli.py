@@ -14,7 +14,7 @@ from wakeword.browser.own_host import host_names_of
 from wakeword.cli.completion import model_names
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
-from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, refractory_frames
+from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, VoicePointOptions, refractory_frames
 from wakeword.cli.ranges import finite, separate
 from wakeword.model.installed import model_file
 from wakeword_serve.logs import LogFormat, set_up_logs
@@ -48,7 +48,7 @@ class ServeOptions:
         Path | None,
         typer.Option("--models", metavar="DIR", help="A folder of model files, followed while the server runs."),
     ] = None
-    points: PointOptions
+    points: VoicePointOptions
     min_gap: MinGapOption = 1.0
     save: SaveOption = None
     save_limit: SaveLimitOption = 1_000.0
@@ -200,6 +200,7 @@ def _serve(options: ServeOptions) -> None:
                 refractory_frames(options.min_gap),
                 0.0 if options.save is None else options.pre_roll,
                 options.playback_channel,
+                voices=options.points.voices,
             ),
             save=options.save,
             save_limit=options.save_limit,

@@ -15,6 +15,7 @@ from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
+from wakeword.verify.known_voices import Voices
 from wakeword.verify.verifier import Look
 from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, Allowance, Share
 from wakeword_serve.wire_audio import PcmFormat
@@ -43,6 +44,8 @@ class StreamSettings:
     """Counts how long each word was listened for."""
     windows: Callable[[KeywordTracker], KeepsWindows] | None = None
     """Keeps how the words score all the time."""
+    voices: Voices | None = None
+    """The voices that are known."""
 
 
 class _KeepsPhrases:
@@ -154,6 +157,7 @@ class ListeningStream:
             pre_roll=settings.pre_roll,
             keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, share.address),
             windows=None if windows is None else lambda keyword: _InTime(windows(keyword), keyword, share),
+            voices=settings.voices,
         )
         self.restart(None)
 

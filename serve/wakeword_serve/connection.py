@@ -314,7 +314,8 @@ class Connection:
         self._log(found, "detected '%s' at %.3f s, score %.3f, from %s" + earlier, "detection")
         self._shared.save(found)
         self._shared.wakes.add(found, self._peer)
-        detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
+        heard, context = found.detection, self._context
+        detection = Detection(name=found.word.name, timestamp=found.timestamp, speaker=heard.speaker, context=context)
         self._writer.write(encode(detection.event()))
 
     def _log(self, found: Found, message: str, event: str) -> None:

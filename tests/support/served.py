@@ -18,6 +18,7 @@ from wakeword.audio.detection import Keeps
 from wakeword.base.types import Array, Samples
 from wakeword.saving.keeper import Keeper
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
+from wakeword.verify.known_voices import Voices
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
@@ -163,6 +164,7 @@ async def serving(
     keep: Keeps | None = None,
     windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
     groups: Sequence[str] = (),
+    voices: Voices | None = None,
 ) -> AsyncIterator[Served]:
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
@@ -179,6 +181,7 @@ async def serving(
                 keep=keep,
                 hours=keep.hours if isinstance(keep, Keeper) else None,
                 windows=windows,
+                voices=voices,
             ),
             times or TimeLimits(),
             Telemetry(),

@@ -41,6 +41,8 @@ class Detection:
     """Mono float32 at 16 kHz: the pre-roll, then the window. Its last sample is at ``end``."""
     stage_one: float | None = None
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
+    speaker: str | None = field(default=None, kw_only=True)
+    """The known voice that said it; ``None`` for another one, and where none is known."""
     told: Callable[[WakeOutcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
     """What ``outcome`` calls; ``None`` if the detection is not kept."""
     about: Mapping[str, str | float] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
@@ -66,6 +68,7 @@ class Keeps(Protocol):
         ...
 
 
-def stage_one_entry(detection: Detection) -> dict[str, float]:
-    """The score of the first stage as an entry in JSON; nothing for a model of one stage."""
-    return {} if detection.stage_one is None else {"stage_one": detection.stage_one}
+def stage_one_entry(detection: Detection) -> dict[str, float | str]:
+    """The score of the first stage and the known voice as entries in JSON, where there are any."""
+    entries: dict[str, float | str | None] = {"stage_one": detection.stage_one, "speaker": detection.speaker}
+    return {name: value for name, value in entries.items() if value is not None}

@@ -20,9 +20,10 @@ from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.engine import Detector
 from wakeword.model.model import parse_model
+from wakeword.verify.known_voices import Voices
 
 _NO_AUDIO = np.zeros(0, np.float32)
-_FIELDS = ("keyword", "score", "start", "end", "stage_one")
+_FIELDS = ("keyword", "score", "start", "end", "stage_one", "speaker")
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,9 @@ class Listens(Protocol):
 class ScanWork:
     """Finds the words of models in recordings: ``jobs.work.Work``. Rows are tuples of ``Scanned``.
 
-    ``models``: the bytes of model files, which travel to the processes. ``threshold``, ``point`` and ``verify`` as for
-    ``Detector``. ``detector`` is one of exactly this description, if there is one already, for work in this process.
+    ``models``: the bytes of model files, which travel to the processes. ``threshold``, ``point``, ``verify`` and
+    ``voices`` as for ``Detector``. ``detector`` is one of exactly this description, if there is one already, for work in
+    this process.
     """
 
     def __init__(
@@ -64,9 +66,11 @@ class ScanWork:
         threshold: float | None = None,
         point: str | None = None,
         verify: bool = True,
+        voices: Voices | None = None,
         detector: Detector | None = None,
     ) -> None:
         self._models, self._threshold, self._point, self._verify = list(models), threshold, point, verify
+        self._voices = voices
         self._detector = detector
 
     def __getstate__(self) -> dict[str, object]:
@@ -81,6 +85,7 @@ class ScanWork:
             "threshold": self._threshold,
             "point": self._point,
             "verify": self._verify,
+            "voices": repr(self._voices),
         }
         return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
@@ -96,6 +101,7 @@ class ScanWork:
             threshold=self._threshold,
             point=self._point,
             verify=self._verify,
+            voices=self._voices,
         )
 
     def lost(self, item: Recording, reason: str) -> tuple[Scanned, ...]:

@@ -56,6 +56,8 @@ class Command(NamedTuple):
 
 TYPED_MODEL = Command("wakeword_train.from_text:typed_model", "The model file of a word, from its text.")
 """What ``--say`` calls."""
+VOICE_NETWORK = Command("wakeword_train.voice_network:make_voice_network", "The network of speakers.")
+"""What `wakeword voice` calls where there is none yet."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {
@@ -91,6 +93,10 @@ COMMANDS = {
             "record": Command(
                 "wakeword.cli.record:record",
                 "Record a wake word several times, with a countdown and a check of each take.",
+            ),
+            "voice": Command(
+                "wakeword.cli.voice_command:voice",
+                "List the voices that are known, enrol one from takes of the word, or delete one.",
             ),
             "review": Command(
                 "wakeword.cli.review:review",

@@ -10,6 +10,7 @@ EXAMPLES: Final = {
     "check": 'wakeword check "hey zorvella"',
     "train": 'wakeword train "hey zorvella"',
     "record": 'wakeword record "hey zorvella" --out takes',
+    "voice": "wakeword voice enrol me --takes my_clips/",
     "review": "wakeword review saved",
     "voices": "wakeword voices install kokoro",
     "synth": 'wakeword synth "hey zorvella" --out clips',

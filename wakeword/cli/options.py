@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +14,13 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli.completion import model_names, point_names
 from wakeword.cli.ranges import finite, separate
+from wakeword.cli.voice_command import voices_of
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model, read_model_bytes
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
+from wakeword.verify.known_voices import Voices
 
 DEFAULT_KEYWORD = "jarvis"
 
@@ -138,9 +141,32 @@ class PointOptions:
             raise typer.BadParameter("give --threshold or --point, not both")
 
 
+@dataclass(frozen=True)
+class VoicePointOptions(PointOptions):
+    """``PointOptions``, and which voices move the thresholds."""
+
+    voice: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--voice",
+            metavar="NAME",
+            help="A voice of `wakeword voice`, found at lower scores than others; repeatable.",
+        ),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Report this voice alone, and miss some of its words; repeatable."),
+    ] = None
+
+    @cached_property
+    def voices(self) -> Voices | None:
+        """The voices that are known; ``None`` without the options. Raises ``ConfigError`` and ``ModelError``."""
+        return voices_of(self.voice, self.only)
+
+
 def open_detector(
     models: ModelOptions,
-    points: PointOptions,
+    points: VoicePointOptions,
     *,
     channel: int | None = None,
     refractory: int = DEFAULT_REFRACTORY,
@@ -162,6 +188,7 @@ def open_detector(
         provider=provider,
         verify=points.verify,
         keep=keep,
+        voices=points.voices,
     )
     # A threshold of the user's own promises nothing.
     used = [model if points.verify else model.stage_one() for model in loaded]

@@ -18,7 +18,7 @@ from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName
 from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, open_results
 from wakeword.cli.option_class import command
-from wakeword.cli.options import ModelOptions, PointOptions, open_detector
+from wakeword.cli.options import ModelOptions, VoicePointOptions, open_detector
 from wakeword.cli.scan_results import is_folder, writing
 from wakeword.model.installed import names_model
 
@@ -44,7 +44,7 @@ class ScanOptions:
         ),
     ] = None
     models: ModelOptions
-    points: PointOptions
+    points: VoicePointOptions
     form: Annotated[
         FormatName | None,
         typer.Option(
@@ -93,6 +93,7 @@ def own_models(options: ScanOptions) -> tuple[ScanWork, list[str]]:
         threshold=points.threshold,
         point=points.point,
         verify=points.verify,
+        voices=points.voices,
         detector=detector,
     )
     return work, warnings

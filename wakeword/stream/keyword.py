@@ -10,6 +10,7 @@ from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.trigger import Suppression, Trigger
+from wakeword.verify.known_voices import LOOK_AT_VOICE, Voices
 from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, Look, StreamSound
 
 _REFRACTORY_OF_PHONEMES = 200
@@ -26,6 +27,7 @@ class Fired(NamedTuple):
     score: float
     stage_one: float | None
     """Score of the first stage, if there is a second: the best of the windows that led to this one."""
+    speaker: str | None
 
 
 class KeepsWindows(Protocol):
@@ -59,13 +61,16 @@ class KeywordTracker:
         self.model = model
         self.name = model.card.phrase
         self.trigger = trigger
+        self.threshold = trigger.threshold
+        """The threshold where no voice is known: a known one lowers the threshold of the trigger."""
+        self._voices: Voices | None = None
         self.window = model.card.features.samples_in(model.card.window)
         """Samples in one window."""
         self.step = hop * model.card.features.hop_length
         """Samples between the starts of two windows."""
         stage = model.second_stage
         self._verifier = None if stage is None else CandidateScorer(stage, hop=hop)
-        self.look = 0 if stage is None else LOOK_SAMPLES
+        self.look = LOOK_AT_VOICE if stage is None else LOOK_SAMPLES
         """Samples before the end of a window that its score depends on, apart from its own."""
         # With a second stage: of the score below which no window is verified, so that no candidate is slept through. Where
         # all windows are candidates, quiet that was looked at is slept through.
@@ -131,7 +136,8 @@ class KeywordTracker:
                 self.windows.push(logit, None if verifier is None else verifier.look(self.window_end, sound.at(gain)))
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
             at_least = suppression.threshold(self.window_start)
-            fired = self.trigger.push(score, at_least=at_least)
+            speaker, for_voice = self._heard(score, sound)
+            fired = self.trigger.push(score, at_least=max(at_least, for_voice))
             if fired is not None and veto is not None and veto(self):
                 self.trigger.retract()
                 fired = None
@@ -140,11 +146,29 @@ class KeywordTracker:
                 continue
             stage_one = None if verifier is None else score_of_logit(verifier.best)
             if self.near is not None:
-                self.near.push(score, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
+                # A known voice may fire below the threshold, which is then no near miss.
+                heard = score if fired is None else max(score, self.threshold)
+                self.near.push(heard, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
             if fired is not None:
-                found.append(Fired(self.window_end, fired, stage_one))
+                found.append(Fired(self.window_end, fired, stage_one, speaker))
             self.window_end += self.step
         return found
+
+    def know(self, voices: Voices | None) -> None:
+        """From now on, let the voice that says the word move the threshold."""
+        self._voices = voices
+        self.trigger.threshold = self.threshold if voices is None else voices.lowest(self.threshold)
+        self._far_below = min(self._far_below, _FAR_BELOW * self.trigger.threshold)
+
+    def _heard(self, score: float, sound: StreamSound) -> tuple[str | None, float]:
+        """The known voice in the newest window, and the threshold for it; a voice is looked at where it could matter."""
+        voices = self._voices
+        if voices is None:
+            return None, 0.0
+        if score < self.trigger.threshold and self.trigger.smoothing == 1:
+            return None, self.threshold
+        samples = sound.at(1.0).samples_of(self.window_end - LOOK_AT_VOICE, self.window_end)
+        return voices.judge(self.threshold, samples)
 
     def hold(self, end: int) -> None:
         """Repeat the last score, which is far below the threshold, for every window that ends up to sample ``end``."""

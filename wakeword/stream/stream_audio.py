@@ -22,6 +22,7 @@ from wakeword.stream.kept_wakes import KeptWakes
 from wakeword.stream.keyword import Fired, KeepsWindows, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.trigger import Suppression, Trigger
+from wakeword.verify.known_voices import Voices
 from wakeword.verify.verifier import StreamSound
 
 
@@ -157,12 +158,17 @@ class StreamAudio:
     def watch_near_misses(self) -> None:
         """Find what nearly fires too; see ``NearMisses``."""
         for keyword in self.keywords:
-            keyword.near = NearMisses(keyword.trigger.threshold, after=0 if self._keep is None else KEPT_AFTER)
+            keyword.near = NearMisses(keyword.threshold, after=0 if self._keep is None else KEPT_AFTER)
 
     def watch_windows(self, of: Callable[[KeywordTracker], KeepsWindows] | None) -> None:
         """Give all windows to what ``of`` makes for each keyword, if it is given."""
         for keyword in self.keywords:
             keyword.windows = None if of is None else of(keyword)
+
+    def know(self, voices: Voices | None) -> None:
+        """Let the voice that says a word move its threshold; see ``known_voices``."""
+        for keyword in self.keywords:
+            keyword.know(voices)
 
     def near_misses(self) -> list[Detection]:
         """The near misses that have become certain; after ``finish``, all that are left. Wakes are kept then, too."""
@@ -191,8 +197,7 @@ class StreamAudio:
     def _is_own_word(self, keyword: KeywordTracker) -> bool:
         """Whether the loudspeaker itself says the word that would fire now."""
         if keyword.name not in self._own_words:
-            trigger = keyword.trigger
-            self._own_words[keyword.name] = OwnWord(keyword.model, trigger.threshold, hop=trigger.hop)
+            self._own_words[keyword.name] = OwnWord(keyword.model, keyword.threshold, hop=keyword.trigger.hop)
         return self._own_words[keyword.name].is_in(self._reference_of, keyword.window_end)
 
     def _reference_of(self, start: int, end: int) -> Array:
@@ -204,7 +209,10 @@ class StreamAudio:
         # The last window of a stream can extend into the silence after it.
         end = fired.end if self._length is None else min(fired.end, self._length)
         audio = self._history.slice(start - self._pre_roll, end)
-        found = Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)
+        found = Detection(
+            *(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one),
+            speaker=fired.speaker,
+        )
         return found if self._wakes is None else replace(found, told=self._wakes.add(found, start, end))
 
 

@@ -20,7 +20,7 @@ from wakeword.model.model import read_model
 
 NAMES = (
     *("listen", "scan", "models", "info"),
-    *("check", "train", "record", "review", "renew", "improve", "voices", "synth"),
+    *("check", "train", "record", "voice", "review", "renew", "improve", "voices", "synth"),
     *("calibrate", "evaluate", "compare"),
     *("serve", "web", "export"),
     *("devices", "doctor", "bench"),

@@ -32,6 +32,6 @@ def scan_of_any(options: ScanOptions) -> None:
         raise ConfigError("expected models of this project alone or files of other engines alone, got both; scan twice")
     else:
         points = options.points
-        if not points.verify:
-            raise typer.BadParameter("files of other engines have one stage; leave out --no-verify")
+        if not points.verify or points.voice or points.only:
+            raise typer.BadParameter("for other engines leave out --no-verify, --voice and --only")
         scan_recordings(options, ForeignScan(foreign, threshold=points.threshold, point=points.point), [])

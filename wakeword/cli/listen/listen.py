@@ -20,7 +20,7 @@ from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
 from wakeword.cli.listen.reactions import ReactionOptions, open_reactions
 from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_playback, open_source
 from wakeword.cli.option_class import command
-from wakeword.cli.options import MinGapOption, ModelOptions, PointOptions, open_detector, refractory_frames
+from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
 
@@ -35,7 +35,7 @@ class ListenOptions:
     models: ModelOptions
     source: SourceOptions
     playback: PlaybackOption = None
-    points: PointOptions
+    points: VoicePointOptions
     min_gap: MinGapOption = 1.0
     as_json: Annotated[bool, typer.Option("--json", help="Print each detection as a line of JSON.")] = False
     reactions: ReactionOptions

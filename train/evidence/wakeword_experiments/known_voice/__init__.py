@@ -1,0 +1,1 @@
+"""What a known voice is worth."""
