@@ -62,6 +62,8 @@ FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_fl
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
 LOWEST = -1.0
 """No default is below this fit: words that differ from a long one in a phoneme reach that much."""
+_IN_NOISE = 1.0
+"""False accepts an hour of noise and music."""
 HIGHEST = -0.02
 """Nor above this one, which a word that is heard as it is written reaches."""
 _ROOM = 0.1
@@ -285,10 +287,11 @@ def points_of_fits(
     fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
 ) -> list[OperatingPoint]:
     """The points for each rate of false accepts an hour that the looks at speech, ``pack_fits``, can keep, the strictest
-    first; in ``noise``, of another pack, none has any. Raises ``ConfigError`` if there is none.
+    first; in ``noise``, of another pack, each has at most one an hour. Raises ``ConfigError`` if there is none.
     """
     hours, noise_hours = _hours(fits), _hours(noise)
-    noisiest = max(map(np.max, noise)) + _ROOM
+    noises = [np.exp(some) for some in noise]
+    of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_STEP * FRAMES_OF_PHONEME)
     hop = _STEP * FRAMES_OF_PHONEME
     streams = [np.exp(some) for some in fits]
     points, strictest = list[OperatingPoint](), np.inf
@@ -297,7 +300,7 @@ def points_of_fits(
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
         if reached > 1:
             continue
-        fit = float(np.clip(max(noisiest, np.log(max(reached, 1e-9)) + _ROOM), LOWEST, HIGHEST))
+        fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, LOWEST, HIGHEST))
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit
@@ -314,7 +317,7 @@ def points_of_fits(
                 people.high,
                 f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
                 f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
-                f"{events_at([np.exp(some) for some in noise], float(np.exp(fit)), hop=hop)} in {noise_hours:.2f} h",
+                f"{events_at(noises, float(np.exp(fit)), hop=hop)} in {noise_hours:.2f} h",
                 synthetic=0,
                 false_accepts_per_hour=Rate(events / hours, *poisson_rate(events, hours), events, hours),
                 assurance=assurance_of_rate(allowed or 0, hours, target.value),
