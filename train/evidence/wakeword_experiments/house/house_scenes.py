@@ -1,6 +1,7 @@
 """What is heard in a simulated house: the talk of its room, and people who say the word in it."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,15 +9,22 @@ from pathlib import Path
 import numpy as np
 from scipy.signal import fftconvolve
 
-from wakeword import Detector, FileSource, Model
+from wakeword import Detector, Model
 from wakeword.audio.detection import KEPT_AFTER, Detection, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.base.types import Array
 from wakeword.model.candidate_looks import Looks, looks_of
 from wakeword_train.house.own_evidence import kept_looks
 
-ROOMS = {"talk of one collection": ("speechocean762",), "talk of all collections": ("",)}
-"""Rooms: what the names of the recordings in ``varied_speech``, ``long_speech`` and ``languages`` begin with."""
+_TALK, _OTHER = ("varied_speech", "long_speech"), ("languages", "more/common_voice")
+_MUSIC = ("music", "more/music")
+ROOMS = {
+    "talk": _TALK,
+    "other languages": _OTHER,
+    "music": _MUSIC,
+    "all of these": (*_TALK, *_OTHER, *_MUSIC),
+}
+"""Rooms: the folders of what is heard there."""
 WAYS = ("far", "after talk", "in talk")
 """How people say the word."""
 _LEAST_SECONDS = 60
@@ -41,6 +49,7 @@ class RoomTalk:
     """Events of one model in one recording of talk without the word."""
 
     name: str
+    """The folder and the file, or the first of them."""
     hours: float
     starts: list[float]
     """Seconds."""
@@ -48,24 +57,54 @@ class RoomTalk:
 
 
 def talk_of(model: Model, audio: Path, work: Path) -> Iterator[RoomTalk]:
-    """Every event in the long recordings of talk; heard once, then from ``work``."""
+    """Every event in the recordings without the word; heard once, then from ``work``."""
     threshold = max(0.0011, _LOWEST * model.card.point().threshold)
-    for folder in ("varied_speech", "long_speech", "languages"):
+    for name, files, leave_out in _recordings(audio, model.card.phrase):
+
+        def heard(files: Sequence[Path] = files) -> tuple[list[Looks], list[float]]:
+            sound = np.concatenate([np.concatenate([read_audio(one), _PAUSE]) for one in files])
+            kept = _Kept()
+            detector = Detector(model, threshold=threshold, keep=kept)
+            for first in range(0, len(sound), SAMPLE_RATE):
+                detector.push(sound[first : first + SAMPLE_RATE])
+            detector.flush()
+            starts = [one.start for one in kept.events]
+            return [looks_of(model, one.audio) for one in kept.events], [*starts, len(sound) / SAMPLE_RATE]
+
+        events, numbers = kept_looks(_kept(work, model, "joined", name), heard)
+        *starts, seconds = numbers
+        here = [row for row, at in enumerate(starts) if not any(low - 3 < at < high + 1 for low, high in leave_out)]
+        yield RoomTalk(name, seconds / 3600, [starts[row] for row in here], [events[row] for row in here])
+
+
+_PAUSE = np.zeros(SAMPLE_RATE // 2, np.float32)
+
+
+def _recordings(audio: Path, word: str) -> Iterator[tuple[str, list[Path], list[tuple[float, float]]]]:
+    """Long files, and short files of one folder together; with the times at which a transcript has the word."""
+    for folder in (*_TALK, *_OTHER, *_MUSIC):
+        short: dict[Path, list[Path]] = {}
         for path in sorted(one for one in (audio / folder).rglob("*") if one.suffix in (".opus", ".flac")):
             with AudioFile(path) as file:
                 seconds = file.seconds
-            if seconds < _LEAST_SECONDS:
-                continue
+            if folder == "languages" and path.suffix == ".flac":
+                continue  # words alone
+            if folder in _TALK or seconds >= _LEAST_SECONDS:
+                yield f"{folder}/{path.name}", [path], _said_in(path, word)
+            else:
+                short.setdefault(path.parent, []).append(path)
+        for place, paths in short.items():
+            yield f"{folder}/{place.name}", paths, []
 
-            def heard(path: Path = path) -> tuple[list[Looks], list[float]]:
-                kept = _Kept()
-                with FileSource(path) as source:
-                    for _ in Detector(model, threshold=threshold, keep=kept).run(source):
-                        pass
-                return [looks_of(model, one.audio) for one in kept.events], [one.start for one in kept.events]
 
-            events, starts = kept_looks(_kept(work, model, str(path.relative_to(audio))), heard)
-            yield RoomTalk(path.name, seconds / 3600, starts, events)
+def _said_in(path: Path, word: str) -> list[tuple[float, float]]:
+    texts = path.parent / "transcripts.jsonl"
+    lines = [json.loads(one) for one in texts.read_text().splitlines()] if texts.is_file() else []
+    return [
+        (one["start"], one["end"])
+        for one in lines
+        if one["file"] == path.name and word in one["text"].casefold().split()
+    ]
 
 
 def people_of(model: Model, audio: Path, word: str, work: Path) -> dict[str, list[Looks]]:
