@@ -166,7 +166,7 @@ ROOMS_ABOVE = {
             "points",
         ),
         *("validation", "epochs", "enrol", "second_stage", "training", "student", "report", "display", "enrolment"),
-        *("recipe", "house", "pipeline", "renew", "train_options", "from_text", "train_command", "cli"),
+        *("recipe", "pipeline", "renew", "train_options", "from_text", "train_command", "cli"),
     ),
 }
 """The folders and files of the other wheels: each imports only those before it, but for ``CLIMBS``."""

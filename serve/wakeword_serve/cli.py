@@ -3,7 +3,6 @@
 import logging
 import os
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +18,6 @@ from wakeword.cli.ranges import finite, separate
 from wakeword.model.installed import model_file
 from wakeword_serve.logs import LogFormat, set_up_logs
 from wakeword_serve.places import SUPERVISOR, host_and_port, networks_of, place_of
-
-
-class _When(StrEnum):
-    NIGHTLY = "nightly"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +52,6 @@ class ServeOptions:
     ambient: Annotated[
         bool, typer.Option("--ambient", help="Keep how your rooms score, without sound, for `wakeword calibrate`.")
     ] = False
-    improve: Annotated[
-        _When | None, typer.Option("--improve", help="Let the models of --models learn from what --keep keeps.")
-    ] = None
     zeroconf: Annotated[
         bool,
         typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),
@@ -132,10 +124,6 @@ class ServeOptions:
             )
         if self.http_ingress and (self.http_name or certificates or self.http_allow):
             raise typer.BadParameter("--http-ingress takes no --http-name, --http-cert, --http-key or --http-allow")
-        if self.improve is not None and (self.keep is None or self.models is None):
-            raise typer.BadParameter(
-                "--improve needs --keep, and --models DIR, the folder of models that it may replace"
-            )
         if self.zeroconf_name is not None and not self.zeroconf:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")
 
@@ -148,13 +136,6 @@ def serve(options: ServeOptions) -> None:
     other addresses. Ctrl-C and SIGTERM end the server with status 0.
     """
     _serve(options)
-
-
-def _improve_options(points: PointOptions) -> list[str]:
-    """The options with which `wakeword improve` judges as the server listens."""
-    if points.threshold is not None:
-        return ["--threshold", str(points.threshold)]
-    return [] if points.point is None else ["--point", points.point]
 
 
 def _serve(options: ServeOptions) -> None:
@@ -194,9 +175,8 @@ def _serve(options: ServeOptions) -> None:
             ),
             save=options.save,
             save_limit=options.save_limit,
-            keep=None if options.keep is None else options.keep.keeper,
+            keep=options.keep is not None,
             ambient=options.ambient,
-            improve=None if options.improve is None else _improve_options(options.points),
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,
             web=web,

@@ -17,7 +17,6 @@ from wyoming.wake import Detection, NotDetected
 from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
 from wakeword_serve.fair_share import FairTurns, Share
 from wakeword_serve.logs import ClientWarnings
-from wakeword_serve.outcomes import RecentWakes
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import EventReader, WireError, encode
 from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
@@ -63,7 +62,6 @@ class Shared:
     turns: FairTurns
     save: Callable[[Found], None]
     """Called at each detection."""
-    wakes: RecentWakes = field(default_factory=RecentWakes)
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
 
@@ -301,7 +299,6 @@ class Connection:
             }
             logger.info("detected '%s' at %.3f s, score %.3f, from %s", word, end, score, self._peer, extra=about)
             self._shared.save(found)
-            self._shared.wakes.add(found, self._peer)
             detection = Detection(name=word, timestamp=found.timestamp, context=self._context)
             await self._send(encode(detection.event()))
 
