@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Iterator
 from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -27,10 +26,8 @@ import typer
 from support import ROOT
 
 from wakeword import ConfigError, __version__, shipped_models
-from wakeword.audio.detection import WakeOutcome
 from wakeword.cli.app import COMMANDS
 from wakeword.cli.options import DEFAULT_KEYWORD
-from wakeword_serve.outcomes import OUTCOME_SECONDS
 from wakeword_serve.places import host_and_port
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install '.[dev]'")
@@ -357,30 +354,3 @@ def test_the_add_on_becomes_the_server_without_the_rights_of_root(
     assert (path, arguments[:5]) == (sys.executable, [sys.executable, "-P", "-m", "wakeword", "serve"])
     assert options_of(arguments[5:])["keyword"] == CONFIG["options"]["keywords"]
     assert "SUPERVISOR_TOKEN" not in os.environ
-
-
-# --- what became of a wake
-
-
-def test_the_blueprint_tells_outcomes_that_the_server_takes() -> None:
-    """Its behaviour in Home Assistant is tested in ``tests/homeassistant/test_outcomes.py``."""
-
-    class Loader(yaml.SafeLoader):
-        pass
-
-    Loader.add_constructor("!input", lambda loader, node: {"input": loader.construct_scalar(node)})
-    content = yaml.load((ADDON / "wake_outcome.yaml").read_text(encoding="utf-8"), Loader)
-    inputs = content["blueprint"]["input"]
-    used = {one["input"] for one in _values(content) if isinstance(one, dict) and set(one) == {"input"}}
-    assert content["blueprint"]["domain"] == "automation"
-    assert used == set(inputs)
-    assert {one["id"] for one in content["triggers"]} <= {outcome.value for outcome in WakeOutcome}
-    assert inputs["seconds"]["default"] < OUTCOME_SECONDS
-    page = (ROOT / "docs" / "home-assistant.md").read_text(encoding="utf-8")
-    assert f"rest_command:\n  {inputs['tell']['default'].partition('.')[2]}:\n" in page
-
-
-def _values(content: Any) -> Iterator[Any]:
-    yield content
-    for one in content.values() if isinstance(content, dict) else content if isinstance(content, list) else ():
-        yield from _values(one)

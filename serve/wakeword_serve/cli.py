@@ -3,7 +3,6 @@
 import logging
 import os
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,15 +13,11 @@ from wakeword.browser.own_host import host_names_of
 from wakeword.cli.completion import model_names
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
-from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, VoicePointOptions, refractory_frames
+from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, refractory_frames
 from wakeword.cli.ranges import finite, separate
 from wakeword.model.installed import model_file
 from wakeword_serve.logs import LogFormat, set_up_logs
 from wakeword_serve.places import SUPERVISOR, host_and_port, networks_of, place_of
-
-
-class _When(StrEnum):
-    NIGHTLY = "nightly"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +52,6 @@ class ServeOptions:
     ambient: Annotated[
         bool, typer.Option("--ambient", help="Keep how your rooms score, without sound, for `wakeword calibrate`.")
     ] = False
-    improve: Annotated[
-        _When | None, typer.Option("--improve", help="Let the models of --models learn from what --keep keeps.")
-    ] = None
     zeroconf: Annotated[
         bool,
         typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),
@@ -140,10 +132,6 @@ class ServeOptions:
             )
         if self.http_ingress and (self.http_name or certificates or self.http_allow):
             raise typer.BadParameter("--http-ingress takes no --http-name, --http-cert, --http-key or --http-allow")
-        if self.improve is not None and (self.keep is None or self.models is None):
-            raise typer.BadParameter(
-                "--improve needs --keep, and --models DIR, the folder of models that it may replace"
-            )
         if self.zeroconf_name is not None and not self.zeroconf:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")
 
@@ -156,13 +144,6 @@ def serve(options: ServeOptions) -> None:
     other addresses. Ctrl-C and SIGTERM end the server with status 0.
     """
     _serve(options)
-
-
-def _improve_options(points: PointOptions) -> list[str]:
-    """The options with which `wakeword improve` judges as the server listens."""
-    if points.threshold is not None:
-        return ["--threshold", str(points.threshold)]
-    return [] if points.point is None else ["--point", points.point]
 
 
 def _serve(options: ServeOptions) -> None:
@@ -204,9 +185,8 @@ def _serve(options: ServeOptions) -> None:
             ),
             save=options.save,
             save_limit=options.save_limit,
-            keep=None if options.keep is None else options.keep.keeper,
+            keep=options.keep is not None,
             ambient=options.ambient,
-            improve=None if options.improve is None else _improve_options(options.points),
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,
             web=web,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import soxr
 
-from wakeword.audio.detection import Detection, Keeps, WakeOutcome
+from wakeword.audio.detection import Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE, to_mono
 from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
@@ -54,11 +54,11 @@ class _KeepsPhrases:
     def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord], client: str) -> None:
         self._keep, self._words, self._client = keep, words, client
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> None:
         """See ``Keeps``."""
         word = self._words[detection.keyword]
         about: Mapping[str, str | float] = {**detection.about, "threshold": word.threshold, "client": self._client}
-        return self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
+        self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
 
 
 class _InTime:

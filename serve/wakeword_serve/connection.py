@@ -17,7 +17,6 @@ from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, S
 from wakeword_serve.fair_share import FairTurns, Share
 from wakeword_serve.groups import Groups
 from wakeword_serve.logs import ClientWarnings
-from wakeword_serve.outcomes import RecentWakes
 from wakeword_serve.places import has_left
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import EventReader, WireError, encode
@@ -64,7 +63,6 @@ class Shared:
     turns: FairTurns
     save: Callable[[Found], None]
     """Called at each detection."""
-    wakes: RecentWakes = field(default_factory=RecentWakes)
     groups: Groups = field(default_factory=Groups)
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
@@ -313,7 +311,6 @@ class Connection:
         earlier = f", which heard it {1_000 * lead:.1f} ms before" if lead else ""
         self._log(found, "detected '%s' at %.3f s, score %.3f, from %s" + earlier, "detection")
         self._shared.save(found)
-        self._shared.wakes.add(found, self._peer)
         heard, context = found.detection, self._context
         detection = Detection(name=found.word.name, timestamp=found.timestamp, speaker=heard.speaker, context=context)
         self._writer.write(encode(detection.event()))

@@ -32,11 +32,10 @@ def kept_list(folder: Path) -> dict[str, KeptEvent]:
 
 def shown_event(event: KeptEvent) -> dict[str, Any]:
     """An event for JSON."""
-    named = ("time", "score", "threshold", "near_miss", "client", "outcome")
+    named = ("time", "score", "threshold", "near_miss", "client")
     return {
         "id": event.data.stem,
         "word": event.keyword,
         **{name: getattr(event, name) for name in named},
-        "label": (Answer.YES if event.is_word else Answer.NO).value if event.by_person else None,
-        "audio": event.has_audio,
+        "label": None if event.is_word is None else (Answer.YES if event.is_word else Answer.NO).value,
     }

@@ -33,10 +33,6 @@ _NOT_KEPT = _line(
 )
 _EXPECTED = _line(HTTPStatus.BAD_REQUEST, "expected /label?id=ID&label=yes|no|skip|back[&was=yes|no|]")
 _GONE = _line(HTTPStatus.NOT_FOUND, "expected a kept event, found it gone: it was deleted, or moved elsewhere")
-_SILENT = _line(
-    HTTPStatus.NOT_FOUND,
-    "expected a recording, found features alone: serve with --keep audio to hear and label what comes",
-)
 
 
 class KeptPages:
@@ -69,7 +65,7 @@ class KeptPages:
         events = list(kept_list(keeper.folder).values())
         promises = promise_and_count(self._words.by_name.values(), keeper.hours.totals(), events)
         # What waits for a label first: what has one must not hide it.
-        waiting = [one for one in events if not one.by_person and one.has_audio][:MOST_SHOWN]
+        waiting = [one for one in events if one.is_word is None][:MOST_SHOWN]
         names = {one.data.stem for one in waiting}
         rest = [one for one in events if one.data.stem not in names][: MOST_SHOWN - len(waiting)]
         names |= {one.data.stem for one in rest}
@@ -80,8 +76,6 @@ def _heard(keeper: Keeper, path: str) -> HttpAnswer:
     event = kept_list(keeper.folder).get(unquote(path.removeprefix("/events/")).removesuffix(".wav"))
     if event is None or not path.endswith(".wav"):
         return _GONE
-    if not event.has_audio:
-        return _SILENT
     return HTTPStatus.OK, "audio/wav", read_limited(event.data.with_suffix(".wav"), _MAX_AUDIO)
 
 
@@ -98,7 +92,7 @@ def _labelled(keeper: Keeper, told: Mapping[str, str]) -> HttpAnswer:
     if told["label"] != "skip":
         pair = read_pair(event.data)
         if pair is None:
-            return _SILENT if event.data.is_file() else _GONE
+            return _GONE
         file_pair(pair, _LABELS[told["label"]], keeper.folder)
     after = kept_list(keeper.folder).get(told["id"])
     return _GONE if after is None else _json(shown_event(after))

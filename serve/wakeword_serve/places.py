@@ -6,7 +6,6 @@ import select
 import socket
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -146,13 +145,6 @@ def networks_of(texts: Sequence[str], option: str = "--allow") -> list[Network]:
 def address_of(peer: str) -> str:
     """The address of a client, ``HOST:PORT``; one of IPv4 as such, though a socket for both families reports it as IPv6."""
     return (peer.rpartition(":")[0] or peer).removeprefix("::ffff:")
-
-
-def addresses_of(name: str) -> set[str]:
-    """The addresses of a host by its address or name; none if it has none."""
-    with suppress(OSError, UnicodeError):
-        return {str(one[4][0]) for one in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)}
-    return set()
 
 
 def is_loopback(address: str) -> bool:

@@ -26,7 +26,7 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[KeptEvent]) ->
         and (one.keyword, one.threshold) == (word.phrase, word.threshold)
         and one.time[: len(heard.since)] >= heard.since
     ]
-    no, yes = (sum(one.by_person and one.is_word is is_word for one in of_word) for is_word in (False, True))
+    no, yes = (sum(one.is_word is is_word for one in of_word) for is_word in (False, True))
     # A limit may have deleted some, and for others the disk had no room.
     unlabelled = max(0, max(heard.wakes, len(of_word)) - no - yes)
     hours = heard.seconds / 3_600
@@ -35,7 +35,6 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[KeptEvent]) ->
         "promised": word.promise,
         "hours": hours,
         "no": no,
-        "no_by_rule": sum(not one.by_person and one.is_word is False for one in of_word),
         "unlabelled": unlabelled,
         "verdict": "too few hours to tell",
     }

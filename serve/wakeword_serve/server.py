@@ -50,8 +50,8 @@ class Server:
         self._limits = limits
         self.connections: dict[Connection, asyncio.Task[None]] = {}
         """Those that are open, with their tasks."""
-        self.telemetry, self.words, self.wakes = shared.telemetry, shared.words, shared.wakes
-        """What it counts and offers, and the wakes that may still be told the outcome of."""
+        self.telemetry, self.words = shared.telemetry, shared.words
+        """What it counts and offers."""
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.sockets: list[socket.socket] = []

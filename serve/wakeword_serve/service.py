@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from wakeword.audio.stopping import StopSignals
 from wakeword.model.installed import shipped_models
-from wakeword.model.model import Model
 from wakeword.saving.ambient_keeper import AmbientKeeper
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
@@ -21,7 +20,6 @@ from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
 from wakeword_serve.groups import Groups
-from wakeword_serve.nightly import Nightly
 from wakeword_serve.places import Network, Place, is_loopback
 from wakeword_serve.server import Limits, Server
 from wakeword_serve.status_pages import Web, WebSettings
@@ -48,12 +46,10 @@ class ServeSettings:
     save: Path | None
     save_limit: float
     """Megabytes."""
-    keep: Callable[[Callable[[str], Model]], Keeper] | None
-    """Makes the keeper of wakes and near misses, which may ask for the model of a phrase; ``None`` to keep nothing."""
+    keep: bool
+    """Whether to keep wakes and near misses, for `wakeword review`."""
     ambient: bool
     """Whether to keep how the words score all the time, for `wakeword calibrate --ambient`."""
-    improve: Sequence[str] | None
-    """Options of `wakeword improve`, which the models of ``folder`` get every night; ``None`` for never."""
     zeroconf: bool
     zeroconf_name: str | None
     web: WebSettings | None
@@ -93,8 +89,12 @@ def run_server(settings: ServeSettings) -> bool:
         if saver is not None:
             stack.callback(saver.close, lambda: stop.seconds_left)
         streams = settings.streams
-        keeper = None if settings.keep is None else settings.keep(words.model_of)
-        if keeper is not None:
+        keeper = None
+        if settings.keep:
+            keeper = Keeper(
+                complain=lambda line: logger.warning("%s", line, extra={"event": "keep"}),
+                note=lambda line: _report("keep", line),
+            )
             stack.callback(keeper.close, lambda: stop.seconds_left)
             streams = replace(streams, keep=keeper, hours=keeper.hours)
         if settings.ambient:
@@ -104,10 +104,6 @@ def run_server(settings: ServeSettings) -> bool:
             )
             stack.callback(ambient.close, lambda: stop.seconds_left)
             streams = replace(streams, windows=ambient.stream)
-        if settings.improve is not None and settings.folder is not None:
-            nightly = Nightly(settings.folder, settings.improve, lambda line: _report("improve", line))
-            nightly.start()
-            stack.callback(nightly.close)
         executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)

@@ -17,7 +17,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from wakeword.audio.detection import WakeOutcome
 from wakeword.base.errors import ConfigError
 from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, Doors, HttpAnswer
 from wakeword.browser.own_host import is_own_host
@@ -76,25 +75,12 @@ class Pages:
         }
 
     def tell(self, path: str, *, private: bool) -> HttpAnswer:
-        """The answer to what a client tells, ``/outcome?outcome=false&word=marvin`` or ``/label?id=ID&label=no``."""
+        """The answer to what a client tells, ``/label?id=ID&label=no``."""
         address = urlsplit(path)
         told = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
         if address.path == "/label":
             return self._kept.label(told) if private else NOT_HERE
-        if address.path != "/outcome":
-            return HTTPStatus.NOT_FOUND, TEXT, b"expected /outcome or /label, got another path\n"
-        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word", "client"}:
-            said = b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n"
-            return HTTPStatus.BAD_REQUEST, TEXT, said
-        try:
-            found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
-        except TimeoutError:
-            said = b"expected a client with a known address, got a name that is still looked up; give its address\n"
-            return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, said
-        if found is None:
-            said = b"expected a kept wake of the last minute, found none; serve --keep keeps them, 60 an hour of a client\n"
-            return HTTPStatus.NOT_FOUND, TEXT, said
-        return HTTPStatus.OK, "application/json", json.dumps(found).encode()
+        return HTTPStatus.NOT_FOUND, TEXT, b"expected /label, got another path\n"
 
     def answer(self, path: str, *, private: bool) -> HttpAnswer:
         """The answer to a request for ``path``; ``private``: whether the client may see and hear what is kept."""
@@ -145,7 +131,7 @@ class _Handler(BoundedHandler):
         self._answer(self._pages.answer, self.path.partition("?")[0], known=self._is_own())
 
     def do_POST(self) -> None:  # noqa: N802
-        # A browser names the page that sends a request: no page of another host tells outcomes or labels.
+        # A browser names the page that sends a request: no page of another host tells labels.
         origins = [origin.partition("://")[2] for origin in self.headers.get_all("Origin") or []]
         foreign = any(origin != self.headers.get("Host") for origin in origins)
         self._answer(self._pages.tell, self.path, known=self._is_own() and not foreign)

@@ -140,10 +140,6 @@ class OfferedWords:
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
         self.info = info_of(self.by_name.values(), playback=self._settings.playback)
 
-    def model_of(self, phrase: str) -> Model:
-        """The model of a phrase in force. Raises ``KeyError`` if there is none any more."""
-        return {word.phrase: word.model for word in self.by_name.values()}[phrase]
-
     @property
     def refused(self) -> int:
         """Files of the folder that cannot be used."""

@@ -73,7 +73,9 @@ def test_each_of_ten_thousand_events_is_read_once(tmp_path: Path, monkeypatch: p
     (event,) = kept(tmp_path, 1).folder.glob("*.json")
     first = event.read_bytes()
     for number in range(10_000):
-        event.with_name(event.name.replace("120000", f"{number:06}")).write_bytes(first)
+        other = event.with_name(event.name.replace("120000", f"{number:06}"))
+        other.write_bytes(first)
+        other.with_suffix(".wav").touch()
     read = []
 
     def noted(path: Path, folder: Path) -> KeptEvent | None:
@@ -107,9 +109,7 @@ def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path:
         "threshold": 0.5,
         "near_miss": False,
         "client": "192.0.2.7",
-        "outcome": "",
         "label": None,
-        "audio": True,
     }
 
 
@@ -179,14 +179,14 @@ def test_of_two_people_the_second_is_told_and_nothing_is_lost(tmp_path: Path) ->
     assert len(list(tmp_path.rglob("*.json"))) == 3
 
 
-def test_what_is_kept_as_features_or_is_damaged_is_not_heard_and_not_moved(tmp_path: Path) -> None:
+def test_what_is_kept_without_audio_or_is_damaged_is_not_listed_and_not_moved(tmp_path: Path) -> None:
     pages = pages_of(kept(tmp_path))
-    first, second, third, _ = (one["id"] for one in listed(pages))
+    first, second, third, whole = (one.data.stem for one in saved_pairs(tmp_path))
     (tmp_path / f"{first}.wav").rename(tmp_path / f"{first}.npz")
     (tmp_path / f"{second}.json").write_text("{")
     (tmp_path / f"{third}.json").write_text('{"keyword": "x", "time": "", "score": NaN}')
     before = content(tmp_path)
-    assert [(one["id"] == first, one["audio"]) for one in listed(pages)] == [(True, False), (False, True)]
+    assert [one["id"] for one in listed(pages)] == [whole]
     for name in (first, second, third):
         assert pages.answer(f"/events/{name}.wav")[0] == 404
         assert told(pages, id=name, label="no")[0] == 404
@@ -207,7 +207,6 @@ def test_what_a_server_hears_is_on_its_page_with_the_threshold_and_the_satellite
         while len(found := json.loads((await get(f"{web.url}events"))[1])["events"]) < 2:
             await asyncio.sleep(0.01)
         url = f"{web.url}label?id={quote(found[0]['id'])}&label=no"
-        await get(f"{web.url}outcome?outcome=true&word=low", data=b"")
         return [
             *found,
             await get(url, data=b"", headers={"Origin": "http://elsewhere.example"}),
@@ -221,7 +220,7 @@ def test_what_a_server_hears_is_on_its_page_with_the_threshold_and_the_satellite
     assert [one["word"] for one in (newest, oldest)] == ["hey high", "low"]
     assert {(one["client"], one["threshold"]) for one in (newest, oldest)} == {("127.0.0.9", 0.5)}
     assert (foreign[0], own[0]) == (421, 200)
-    assert [(one["label"], one["outcome"]) for one in after] == [("no", ""), (None, "true")]
+    assert [one["label"] for one in after] == ["no", None]
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 import pytest
@@ -25,13 +25,11 @@ pytest.importorskip("prometheus_client", reason="needs the packages of pip insta
 
 from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
-from support.served import BOTH, LOW, Served, int16, serving
+from support.served import BOTH, Served, int16, serving
 from support.served_web import get, run
 
 from wakeword import ConfigError, Detection, Keeper
-from wakeword.audio.detection import WakeOutcome
 from wakeword.browser.bounded_http import MOST_CONNECTIONS, Doors
-from wakeword.saving.keeper import MOST_OF_A_CLIENT
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web, WebSettings
@@ -87,113 +85,6 @@ def test_the_state_is_that_of_the_streams(models: Path) -> None:
     assert after["streams"] == []
     assert after["detections"] == during["detections"]
     assert after["words"] == {"low": "low", "high": "hey high"}
-
-
-def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
-    told: list[tuple[str, WakeOutcome]] = []
-
-    class Keep:
-        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
-            return lambda outcome: told.append((detection.keyword, outcome))
-
-    async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
-        before = await get(f"{web.url}outcome?outcome=false", data=b"")
-        client = await served.client()
-        await client.speak(int16(BOTH))
-        return [
-            before,
-            await get(f"{web.url}outcome?outcome=false", data=b""),
-            await get(f"{web.url}outcome?outcome=true&word=low&client=localhost", data=b""),
-            await get(f"{web.url}outcome?outcome=true&client=192.0.2.1", data=b""),
-            await get(f"{web.url}outcome?outcome=true&client=%00", data=b""),
-            await get(f"{web.url}outcome?outcome=maybe", data=b""),
-            await get(f"{web.url}outcome?outcome=false", data=b"", headers={"Origin": "http://elsewhere.example"}),
-            await get(f"{web.url}outcome?outcome=false"),
-        ]
-
-    early, newest, named, *refused = run(scenario, models / "low.onnx", models / "high.onnx", keep=Keep())
-    assert early[0] == 404
-    assert "--keep" in early[1]
-    assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
-    assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
-    assert [one[0] for one in refused] == [404, 404, 400, 421, 404]
-
-
-def test_the_outcome_of_a_wake_that_is_not_kept_is_not_taken(models: Path, tmp_path: Path) -> None:
-    """A client may have only so many kept; those who ask hear it, and the stream goes on."""
-
-    async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
-        client, answers = await served.client(), []
-        for _ in range(2):
-            await client.speak(int16(LOW))
-            answers.append(await get(f"{web.url}outcome?outcome=false", data=b""))
-        return answers
-
-    with Keeper(tmp_path) as keeper:
-        keeper._counts["127.0.0.1"] = MOST_OF_A_CLIENT - 1
-        keeper._hour = int(time.monotonic() // 3_600)
-        first, second = run(scenario, models / "low.onnx", keep=keeper, keeper=keeper)
-    assert (first[0], second[0]) == (200, 404)
-    assert "60 an hour" in second[1]
-
-
-@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
-def test_a_resolver_that_does_not_answer_holds_up_nobody(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a wake no name is looked up; with one, few are at a time, and addresses need none."""
-    answers, asked = threading.Event(), list[str]()
-
-    def getaddrinfo(host: str, *rest: object, **more: object) -> list[Any]:
-        asked.append(host)
-        answers.wait(60)
-        return []
-
-    class Keeps:
-        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
-            return lambda outcome: None
-
-    async def scenario(served: Served, web: Web) -> None:
-        place = urlsplit(web.url)
-        named = "/outcome?outcome=true&client=slow.example"
-        client = await served.client("127.0.0.2")
-        monkeypatch.setattr("wakeword_serve.places.socket.getaddrinfo", getaddrinfo)
-        assert await by_address(place, named) == 404
-        assert asked == []
-        await client.speak(int16(BOTH))
-        flood = [asyncio.create_task(repeated(place, named)) for _ in range(70)]
-        await asyncio.sleep(1.5)
-        began = time.monotonic()
-        for _ in range(5):
-            assert await by_address(place, "/healthz", method="GET") == 200
-        assert await by_address(place, "/outcome?outcome=true&client=127.0.0.2") == 200
-        assert time.monotonic() - began < 5
-        for one in flood:
-            one.cancel()
-        assert 1 <= len(asked) <= 4
-        assert {503} <= {status for one in await asyncio.gather(*flood) for status in one} <= {503, None}
-        answers.set()
-
-    run(scenario, models / "low.onnx", keep=Keeps())
-
-
-async def repeated(place: SplitResult, path: str) -> set[int | None]:
-    """Ask again and again until it is cancelled: the answers."""
-    found: set[int | None] = set()
-    with suppress(asyncio.CancelledError):
-        while True:
-            found.add(await by_address(place, path, client="127.0.0.3"))
-    return found
-
-
-async def by_address(place: SplitResult, path: str, *, method: str = "POST", client: str = "127.0.0.1") -> int | None:
-    """The status of the answer, without a look-up of any name; ``None`` without an answer."""
-    try:
-        reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(client, 0))
-        writer.write(f"{method} {path} HTTP/1.0\r\n\r\n".encode())
-        line = await reader.readline()
-        writer.close()
-    except OSError:
-        return None
-    return int(line.split()[1]) if line else None
 
 
 def test_every_address_of_a_name_is_answered(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,30 +1,22 @@
 """Models that are kept get another recogniser: theirs is the one of this version, and all that was chosen stays."""
 
 import dataclasses
-import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from wakeword import Detector
 from wakeword.base.errors import ConfigError, ModelError, WakewordError
 from wakeword.cli.app import app
-from wakeword.model.candidate_looks import looks_of
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.model.versions import Versions
-from wakeword.saving.ambient_segment import first_stage_id
-from wakeword.saving.kept_events import read_event
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variants
 from wakeword_train import renew as renew_module
-from wakeword_train.house import own_evidence
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.renew import renew_model
 
@@ -123,81 +115,28 @@ def test_a_model_of_another_recogniser_says_how_to_renew_it(tmp_path: Path) -> N
     Detector(path)
 
 
-def improved(path: Path, number: int) -> bytes:
-    """What `improve` would install in the place of a model."""
+def changed(path: Path) -> bytes:
+    """Another model of the same word and recogniser."""
     data, card = read_model_bytes(path), read_model(path).card
-    return embed_card(data, dataclasses.replace(card, training={**card.training, "improved": {"taught": number}}))
+    return embed_card(data, dataclasses.replace(card, training={**card.training, "mine": "other"}))
 
 
-def test_an_improved_model_that_is_renewed_was_not_undone_and_its_first_version_serves(tmp_path: Path) -> None:
-    path = tmp_path / "mine.onnx"
-    written_for_another("marvin", path)
-    for number in (1, 2):
-        Versions(path).replace(improved(path, number), {"taught": float(number)})
-    assert renew_model(path)
-    assert Versions(path).undone() == []
-    assert [one.figures for one in Versions(path).history()] == [{"taught": 2.0}, {"taught": 1.0}, {}]
-    assert read_model(path).card.training["improved"] == {"taught": 2}
-    # What the next improvement begins with has the new recogniser too.
-    assert parse_model(Versions(path).first()).second_stage is not None
-    for number, undone in ((1, [2]), (None, [1, 2])):
-        Versions(path).undo()
-        Detector(path)
-        assert read_model(path).card.training.get("improved") == (None if number is None else {"taught": number})
-        assert sorted(one.figures["taught"] for one in Versions(path).undone()) == undone
-    assert not renew_model(path)
-
-
-def test_a_predecessor_that_is_gone_hinders_no_renewal(tmp_path: Path) -> None:
-    path = tmp_path / "mine.onnx"
-    written_for_another("marvin", path)
-    Versions(path).replace(improved(path, 1), {"taught": 1.0})
-    for copy in Versions(path).folder.glob("*.model"):
-        copy.unlink()
-    assert renew_model(path)
-    Detector(path)
-    with pytest.raises(ModelError, match="expected the version before"):
-        Versions(path).first()
-
-
-def test_a_renewal_and_an_improvement_at_once_do_not_overwrite_each_other(
+def test_a_model_that_is_replaced_while_it_is_renewed_stays_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.onnx"
     written_for_another("marvin", path)
-    nightly, better = Versions(path), improved(path, 1)
+    other = changed(path)
     ways = renew_module._ways
 
     def meanwhile(*arguments: object) -> object:
-        nightly.replace(better, {"taught": 1.0})
+        path.write_bytes(other)
         return ways(*arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(renew_module, "_ways", meanwhile)
         with pytest.raises(ConfigError, match="the model was replaced meanwhile"):
             renew_model(path)
-    assert path.read_bytes() == better
-    nightly = Versions(path)
+    assert path.read_bytes() == other
     assert renew_model(path)
-    with pytest.raises(ConfigError, match="the model was replaced meanwhile"):
-        nightly.replace(improved(path, 2), {})
-    assert read_model(path).card.training["improved"] == {"taught": 1}
-
-
-def test_what_another_recogniser_heard_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither events that were kept as features, nor the voices that an improvement has heard before."""
-    path = tmp_path / "mine.onnx"
-    written_for_another("marvin", path)
-    old, new = read_model(path), read_model(shipped_models()["marvin"])
-    heard = looks_of(new, np.zeros(20_000, np.float32)).arrays()
-    data = tmp_path / "marvin-20240501T120000.000000-0001.json"
-    data.write_text(json.dumps({"keyword": "marvin", "score": 0.5, "time": "2024-05-01T12:00:00+00:00"}))
-    works: list[str] = []
-    monkeypatch.setattr(own_evidence, "kept_looks", lambda path, _: works.append(path.name) or ([], [0.0]))
-    for model in (old, new):
-        np.savez(data.with_suffix(".npz"), first_stage=np.array(first_stage_id(model)), **heard)
-        event = read_event(data, tmp_path)
-        assert event is not None
-        assert (event.looks(new) is None) == (model is old)
-        own_evidence.own_evidence(SimpleNamespace(card=model.card, second_stage=new.second_stage), tmp_path)
-    assert len(set(works)) == 4
+    assert read_model(path).card.training["mine"] == "other"

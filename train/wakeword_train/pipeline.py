@@ -10,6 +10,7 @@ from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR
+from wakeword.saving.sorting import Answer
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.export.micro_files import STUDENT_FILE
 from wakeword_tools.kinds import Split
@@ -181,13 +182,13 @@ def add_second_stage(
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
     """A folder with a manifest: it lists the clips in ``folders`` as near negatives for training, for any speaker.
 
-    A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other folder all its recordings.
-    Raises ``AudioFileError`` for a folder without any.
+    A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, one that ``wakeword review`` has sorted
+    what was not the word, any other folder all its recordings. Raises ``AudioFileError`` for a folder without any.
     """
     rows = []
     for folder in folders:
-        saved = folder / FALSE_ACCEPTS
-        for path in audio_files(saved if saved.is_dir() else folder):
+        parts = [folder / name for name in (FALSE_ACCEPTS, Answer.NO) if (folder / name).is_dir()]
+        for path in (path for part in parts or [folder] for path in audio_files(part)):
             rows.append(recorded_row(path, "", f"false accept {path.stem}", Split.TRAIN))
     target = work / "extended-negatives"
     write_manifest(target, rows)

@@ -5,17 +5,16 @@ Networks, weights and points stay; the word's phonemes are written anew, with th
 
 import dataclasses
 import datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.files import write_whole
 from wakeword.base.plugins import require_training_packages
 from wakeword.model.installed import assets_folder, model_file
-from wakeword.model.model import parse_model, read_model
-from wakeword.model.versions import Versions
+from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
@@ -33,17 +32,25 @@ def renew(models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="
 
 
 def renew_model(path: Path) -> bool:
-    """Put the renewal of a model into its place, as a version of it; whether anything was to be done.
+    """Put the renewal of a model into its place, at once by a rename; whether anything was to be done.
 
-    Raises ``ModelError`` if it is no model, ``ConfigError`` if its word cannot be written in the recogniser's tokens, and
-    as ``Versions.replace`` does.
+    Raises ``ModelError`` if it is no model, ``ConfigError`` if its word cannot be written in the recogniser's tokens or if
+    the file was changed meanwhile, and ``OSError``.
     """
     read_model(path)  # its errors name the file
-    return Versions(path).renew(partial(_renewed, path))
+    before = read_model_bytes(path)
+    after = _renewed(path, before)
+    if after == before:
+        return False
+    parse_model(after)
+    if read_model_bytes(path) != before:
+        raise ConfigError(f"{path}: the model was replaced meanwhile, and stays as it is; try again")
+    write_whole(path, after)
+    return True
 
 
 def _renewed(path: Path, model: bytes) -> bytes:
-    """A version of the model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
+    """The model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
     from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
 

@@ -17,6 +17,7 @@ from wakeword.cli.console import complain, note
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
+from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_tools.export.exporter import run_folder
 from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, require_short
@@ -222,12 +223,18 @@ def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
         data = download_speech_commands(data)
     return DataFolders(
         speech_commands=data,
-        positives=options.positives or (),
+        positives=options.positives or _reviewed_takes(options),
         negatives=options.negatives or (),
         near_negatives=[*(options.near_negatives or ()), *returned],
         background=options.background or (),
         noise=options.noise or (),
     )
+
+
+def _reviewed_takes(options: TrainOptions) -> list[Path]:
+    """For ``--from``: what a review of the same folders as of the false accepts has found to be the word."""
+    folders = [] if options.base is None else options.extend_negatives or []
+    return [folder / Answer.YES for folder in folders if (folder / Answer.YES).is_dir()]
 
 
 def advice_on(result: TrainingResult) -> list[str]:

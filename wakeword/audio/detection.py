@@ -1,12 +1,10 @@
 """What the engine reports."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 
 KEPT_PRE_ROLL = SAMPLE_RATE * 16 // 10
@@ -14,16 +12,6 @@ KEPT_PRE_ROLL = SAMPLE_RATE * 16 // 10
 the windows, so that the same windows are scored again."""
 KEPT_AFTER = SAMPLE_RATE * 128 // 100
 """Samples after it: eight hops, in which some of the word is still in the window and may fire again."""
-
-
-class WakeOutcome(StrEnum):
-    """What became clear after a wake."""
-
-    FALSE = "false"
-    """It was probably not the word."""
-    TRUE = "true"
-    """It probably was."""
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -43,28 +31,15 @@ class Detection:
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
     speaker: str | None = field(default=None, kw_only=True)
     """The known voice that said it; ``None`` for another one, and where none is known."""
-    told: Callable[[WakeOutcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
-    """What ``outcome`` calls; ``None`` if the detection is not kept."""
     about: Mapping[str, str | float] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
     """What a server adds to the data of a kept one: its threshold, and the client that heard it."""
-
-    def outcome(self, what: WakeOutcome | str) -> None:
-        """Say what became of the wake: ``"false"``, ``"true"`` or ``"unknown"``. It is written next to the kept event.
-
-        Raises ``ConfigError`` for another word, and for a detection of a detector that keeps nothing.
-        """
-        if what not in list(WakeOutcome):
-            raise ConfigError(f"expected the outcome {', '.join(WakeOutcome)}, got {what!r}")
-        if self.told is None:
-            raise ConfigError("expected a detection that is kept; give the detector keep=Keeper(...)")
-        self.told(WakeOutcome(what))
 
 
 class Keeps(Protocol):
     """Keeps wakes and near misses, where the user has said yes: see ``saving.keeper.Keeper``."""
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
-        """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread."""
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> None:
+        """Keep it, without waiting for the disk. Called from the detector's thread."""
         ...
 
 

@@ -19,7 +19,6 @@ EXAMPLES: Final = {
     "compare": "wakeword compare jarvis better.onnx --positives takes --negatives no",
     "serve": "wakeword serve --keyword jarvis --uri tcp://0.0.0.0:10400",
     "renew": "wakeword renew zorvella.onnx",
-    "improve": "wakeword improve my-jarvis --dry-run",
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",
     "doctor": "wakeword doctor --seconds 10",

@@ -19,7 +19,6 @@ from wakeword.format.point_warnings import hourly_shown, positives, recall_shown
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
 from wakeword.model.installing import Installed, Origin, install_model, origin_of, remove_model
 from wakeword.model.model import read_model, read_model_bytes
-from wakeword.model.versions import Version, Versions
 
 
 class _Action(StrEnum):
@@ -92,8 +91,6 @@ class _Listed:
     path: Path
     card: ModelCard
     included: bool
-    versions: tuple[Version, ...] = ()
-    """The version in force and those before it, the newest first, of a model that `wakeword improve` replaced."""
     origin: Origin | None = None
     """Where an installed model came from; ``None`` for a file that was put into the folder by other means."""
 
@@ -121,7 +118,6 @@ class _Listed:
             "source": None if self.origin is None else self.origin.source,
             "sha256": None if self.origin is None else self.origin.sha256,
             "installed": None if self.origin is None else self.origin.installed,
-            "versions": [asdict(one) for one in self.versions],
             "default_point": None if point is None else _entry_of(point),
             "warnings": [] if point is None else warnings_of([(self.card.phrase, point)]),
         }
@@ -154,11 +150,10 @@ def _read(paths: dict[str, Path], *, included: bool) -> list[_Listed]:
         try:
             card = read_model(path).card
             origin = None if included else origin_of(path, read_model_bytes(path))
-            history = () if included else tuple(Versions(path).history())
         except ModelError as error:
             complain(error)
         else:
-            found.append(_Listed(name, path, card, included, history if len(history) > 1 else (), origin))
+            found.append(_Listed(name, path, card, included, origin))
     return found
 
 
@@ -168,9 +163,6 @@ def _print(listed: Sequence[_Listed]) -> None:
     ]
     rows += [_row(one) for one in listed]
     print_columns(rows)
-    for one in listed:
-        for number, version in zip(range(len(one.versions), 0, -1), one.versions, strict=True):
-            print(f"{printable(one.name)}, version {number}{_told(version)}")
     for line in warnings_of(
         (one.card.phrase, one.card.point()) for one in listed if one.card.default_point is not None
     ):
@@ -188,21 +180,6 @@ def _row(one: _Listed) -> tuple[str, ...]:
     name, _, recall = point_cells(point)
     rate = hourly_shown(point)
     return shown, card.version, size, name, recall, positives(point), "" if rate is None else f"{rate:.2f}", one.place
-
-
-def _told(version: Version) -> str:
-    """What was measured when a version was installed."""
-    if version.parent is None:
-        return ": the first one"
-    count = {name: round(value) for name, value in version.figures.items()}
-    try:
-        return (
-            f", {version.installed[:10]}: ended {count['false_fixed']} of {count['false_before']} false wakes, began "
-            f"{count['false_new']}, lost {count['takes_lost']} of {count['takes']} true ones and {count['voices_lost']} of "
-            f"{count['voices']} voices"
-        )
-    except KeyError:  # written by another release
-        return f", {version.installed[:10]}"
 
 
 def point_cells(point: OperatingPoint) -> tuple[str, str, str]:

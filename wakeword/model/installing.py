@@ -6,7 +6,6 @@ file. Next to it a JSON file says where it came from.
 """
 
 import hashlib
-import shutil
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,7 +83,6 @@ def remove_model(name: str) -> Path:
         )
     path.unlink()
     _origin_file(path).unlink(missing_ok=True)
-    shutil.rmtree(path.with_suffix(".versions"), ignore_errors=True)  # the copies that `improve` keeps
     return path
 
 

@@ -20,10 +20,6 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import turn_in
 from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, write_json
 from wakeword.base.text import letters_of
-from wakeword.base.types import Array
-
-FeaturesOf = Callable[[Detection], Mapping[str, Array]]
-"""What is kept of a detection in place of its audio, as arrays of any shape."""
 
 # <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
 _STEM = r"(?P<stem>[^\s./\\]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
@@ -53,7 +49,7 @@ class SavedPairs:
     saved, and its own time is not within them: a clock that jumps adds one day, however far it jumps, and one that is
     wrong for a week adds the days of that week. Only files with names of this form count. They, and a folder that is
     made for them, are private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is
-    set back: no new pair counts as the oldest. With ``features`` a file of these takes the place of the audio.
+    set back: no new pair counts as the oldest.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
@@ -65,14 +61,12 @@ class SavedPairs:
         *,
         most: int | None = None,
         days: int | None = None,
-        features: FeaturesOf | None = None,
     ) -> None:
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"--save: expected a folder, got the file {folder}; choose another")
         folder.mkdir(0o700, parents=True, exist_ok=True)
         self.folder = folder
         self._limit, self._most, self._days = limit, most, days
-        self._features = features
         self._number, self._patience = 0, _PATIENCE
         self._kept = self._listed()
 
@@ -91,8 +85,7 @@ class SavedPairs:
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
         }
-        suffix = "wav" if self._features is None else "npz"
-        return self.add(detection.keyword, moment, suffix, partial(self._write, detection), content)
+        return self.add(detection.keyword, moment, "wav", partial(_write, detection), content)
 
     def tidy(self, moment: datetime) -> None:
         """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
@@ -117,7 +110,7 @@ class SavedPairs:
                     unfinished = []
                     if content is not None:
                         unfinished.append(stack.enter_context(replacing(self.folder / f"{stem}.json", private=True)))
-                        content = {**content, ("audio" if suffix == "wav" else "features"): path.name}
+                        content = {**content, "audio": path.name}
                         unfinished[0].write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
                     unfinished.append(stack.enter_context(replacing(path, private=True)))
                     write(unfinished[-1])
@@ -153,13 +146,6 @@ class SavedPairs:
         # Never before the newest one in the folder.
         time_of = max([_name_time(moment), *(age_of(stem)[0] for stem in self._kept)])
         return f"{letters}-{time_of}-{self._number:04d}"
-
-    def _write(self, detection: Detection, path: Path) -> None:
-        if self._features is None:
-            write_audio(path, np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16))
-            return
-        with path.open("wb") as file:
-            np.savez_compressed(file, **self._features(detection))  # type: ignore[arg-type]
 
     def _too_old(self, moment: datetime) -> list[str]:
         """What is older than ``days``, as the class says. ``OSError`` if the day cannot be written down."""
@@ -227,6 +213,10 @@ class SavedPairs:
         return found
 
 
+def _write(detection: Detection, path: Path) -> None:
+    write_audio(path, np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16))
+
+
 def _name_time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):{_TIME}}"
 
@@ -249,15 +239,6 @@ def age_of(stem: str) -> tuple[str, int]:
     """Sort key of the names of pairs, without the ending: by time, and by number at the same time."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])
-
-
-def delete_saved(folder: Path) -> list[str]:
-    """Delete all files of ``SavedPairs`` in a folder, unfinished ones too; their names. ``OSError`` as the disk does."""
-    found = list(folder.iterdir()) if folder.is_dir() else []
-    ours = [path for path in found if _SAVED.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)]
-    for path in (*ours, folder / _DAYS_FILE):
-        path.unlink(missing_ok=True)
-    return [path.name for path in ours]
 
 
 def is_saved_pair(name: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved, write_json
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved
 from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
 
 
@@ -106,16 +106,6 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
             _remove([pair.data])
         _remove(into / other / pair.data.name for other in Answer if other is not answer)
     return replace(pair, data=data)
-
-
-def rewrite(data: Path, entries: Mapping[str, str]) -> None:
-    """Add entries to the JSON file of a pair; the old file or the new one is always whole.
-
-    Raises ``OSError``, ``FileNotFoundError`` without the file, and ``ValueError`` for a damaged one.
-    """
-    # A person may be moving the pair: the file must not appear again where it was.
-    with turn_in(data.parent):
-        write_json(data, {**content_of(data), **entries}, private=True)
 
 
 def _remove(pairs: Iterable[Path]) -> None:

@@ -1,39 +1,20 @@
 """Wakes that are kept once what follows them is heard too: a later window, which holds more of the word, fires as well."""
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
-from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, Detection, Keeps, WakeOutcome
+from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 
 
-@dataclass
-class _Waiting:
-    """A wake, by the samples of its window; it takes an outcome before it is kept, and after."""
+class _Waiting(NamedTuple):
+    """A wake, by the samples of its window."""
 
     found: Detection
     start: int
     end: int
-    _outcome: WakeOutcome | None = None
-    _tell: Callable[[WakeOutcome], None] | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def tell(self, outcome: WakeOutcome) -> None:
-        with self._lock:
-            self._outcome = outcome
-            if self._tell is not None:
-                self._tell(outcome)
-
-    def kept(self, tell: Callable[[WakeOutcome], None]) -> None:
-        with self._lock:
-            self._tell = tell
-            if self._outcome is not None:
-                with suppress(ConfigError):  # it was told before it was clear that this one is not kept
-                    tell(self._outcome)
 
 
 class KeptWakes:
@@ -49,11 +30,9 @@ class KeptWakes:
         if gives_last is not None:
             gives_last(self)
 
-    def add(self, found: Detection, start: int, end: int) -> Callable[[WakeOutcome], None]:
-        """Keep it when its time comes; the result takes its outcome."""
-        one = _Waiting(found, start, end)
-        self._waiting.append(one)
-        return one.tell
+    def add(self, found: Detection, start: int, end: int) -> None:
+        """Keep it when its time comes."""
+        self._waiting.append(_Waiting(found, start, end))
 
     def hand_over(self) -> None:
         """Keep all with what there is."""
@@ -67,4 +46,4 @@ class KeptWakes:
             last = min(now, one.end + KEPT_AFTER)
             about = {**one.found.about, "after": max(0, last - one.end) / SAMPLE_RATE}
             audio = self._slice_of(one.start - KEPT_PRE_ROLL, last)
-            one.kept(self._keep.keep(replace(one.found, audio=audio, about=about)))
+            self._keep.keep(replace(one.found, audio=audio, about=about))

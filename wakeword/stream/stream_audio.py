@@ -183,15 +183,12 @@ class StreamAudio:
                 missed = Detection(
                     keyword.name, near.score, first / SAMPLE_RATE, end / SAMPLE_RATE, near.audio, near.stage_one
                 )
-                told = None
                 if self._keep is not None:
                     last = min(self.end, near.end + KEPT_AFTER)
-                    audio, about = (
-                        self.slice(first - KEPT_PRE_ROLL, last),
-                        {"after": max(0, last - near.end) / SAMPLE_RATE},
-                    )
-                    told = self._keep.keep(replace(missed, audio=audio, about=about), near_miss=True)
-                found.append(replace(missed, told=told))
+                    audio = self.slice(first - KEPT_PRE_ROLL, last)
+                    about = {"after": max(0, last - near.end) / SAMPLE_RATE}
+                    self._keep.keep(replace(missed, audio=audio, about=about), near_miss=True)
+                found.append(missed)
         return found
 
     def _is_own_word(self, keyword: KeywordTracker) -> bool:
@@ -213,7 +210,9 @@ class StreamAudio:
             *(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one),
             speaker=fired.speaker,
         )
-        return found if self._wakes is None else replace(found, told=self._wakes.add(found, start, end))
+        if self._wakes is not None:
+            self._wakes.add(found, start, end)
+        return found
 
 
 def sound_of(samples: Array) -> Array:

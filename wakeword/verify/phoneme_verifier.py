@@ -130,7 +130,9 @@ class KeywordPhonemes:
             self._ends.append(len(groups) - 1)
         self._lengths = np.array([len(variant) for variant in variants], np.intp)
         self._begins = begins
-        self._is_phoneme = np.array([place % 2 == 0 for length in self._lengths for place in range(2 * length - 1)], bool)
+        self._is_phoneme = np.array(
+            [place % 2 == 0 for length in self._lengths for place in range(2 * length - 1)], bool
+        )
         # Of each place, the state of each variant; a variant that has ended repeats its last one, which changes nothing.
         places = np.arange(2 * self._lengths.max(initial=1) - 1)[:, None]
         self._at_place = np.minimum(np.array(begins, np.intp) + places, np.array(self._ends, np.intp))

@@ -169,8 +169,7 @@ class SecondStage:
     def score_again(self, look: "Look") -> tuple[float, bool]:
         """The score of a look by the same networks and another head, and whether it has all that this one asks.
 
-        Evidence that is missing counts as the most that it can be. None is for a head that gives less everywhere, as
-        each of `wakeword improve` gives less than the first.
+        Evidence that is missing counts as the most that it can be. None is for a head that gives less everywhere.
         """
         missing: list[int] = []
 

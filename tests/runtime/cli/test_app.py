@@ -20,7 +20,7 @@ from wakeword.model.model import read_model
 
 NAMES = (
     *("listen", "scan", "models", "info"),
-    *("check", "train", "record", "voice", "review", "renew", "improve", "voices", "synth"),
+    *("check", "train", "record", "voice", "review", "renew", "voices", "synth"),
     *("calibrate", "evaluate", "compare"),
     *("serve", "web", "export"),
     *("devices", "doctor", "bench"),
@@ -57,6 +57,12 @@ def test_help_lists_every_command(cli) -> None:
     assert shown.status == 0
     positions = [shown.out.index(f"│ {command} ") for command in NAMES]
     assert positions == sorted(positions)
+
+
+def test_a_command_that_has_left_says_what_to_type_instead(cli) -> None:
+    ended = cli("improve", "jarvis", "--undo")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "try: wakeword train --from MODEL --extend-negatives KEPT --background ROOM" in ended.err
 
 
 @pytest.mark.parametrize("name", each_command())

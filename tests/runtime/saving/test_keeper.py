@@ -1,4 +1,4 @@
-"""Events that are kept to learn from: what is in them, their bounds, their outcomes."""
+"""Events that are kept to be heard and labelled: what is in them, and their bounds."""
 
 import errno
 import json
@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.builders import TWO_STAGE, bursts
+from support.builders import bursts
 
-from wakeword import ConfigError, Detection, Detector, Keeper, Model, load_model
-from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, WakeOutcome
+from wakeword import Detection, Detector, Keeper, Model
+from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.model.candidate_looks import looks_of
+from wakeword.saving import saved_pairs as saved_pairs_module
 from wakeword.saving.keeper import MOST_OF_A_CLIENT
 from wakeword.saving.kept_events import read_event
 from wakeword.saving.saved_pairs import SavedPairs
@@ -34,17 +34,15 @@ def detection() -> Detection:
     return Detection("hey you", 0.5, 1.0, 2.0, np.zeros(SAMPLE_RATE, np.float32))
 
 
-def test_a_kept_wake_scores_as_it_did_and_takes_its_outcome(low_model: Model, tmp_path: Path) -> None:
+def test_a_kept_wake_scores_as_it_did(low_model: Model, tmp_path: Path) -> None:
     signal = bursts(9, {4: "low"})
     with Keeper(tmp_path / "kept") as keeper:
         detector = Detector(low_model, keep=keeper)
         (found,) = [*detector.push(signal), *detector.flush()]
-        found.outcome("false")
     # The pre-roll that the program asked for, and another for what is kept.
     assert len(found.audio) == round((0.5 + found.end - found.start) * SAMPLE_RATE)
     (pair,) = saved_pairs(tmp_path / "kept")
     content = json.loads(pair.data.read_text())
-    assert content["outcome"] == "false"
     kept = read_audio(pair.audio)
     assert len(kept) == KEPT_PRE_ROLL + round((found.end - found.start) * SAMPLE_RATE) + KEPT_AFTER
     assert content["after"] == KEPT_AFTER / SAMPLE_RATE
@@ -60,12 +58,11 @@ def test_a_wake_is_kept_with_what_there_is_where_its_stream_ends_at_once(low_mod
         for start in range(0, len(signal), 320):
             found += detector.push(signal[start : start + 320])
             if found:
-                found[0].outcome("false")  # before it is kept
                 detector.reset()
                 break
     (pair,) = saved_pairs(tmp_path)
     content = json.loads(pair.data.read_text())
-    assert (content["outcome"], content["score"]) == ("false", found[0].score)
+    assert content["score"] == found[0].score
     assert content["after"] < 0.1
 
 
@@ -102,17 +99,12 @@ def test_the_time_of_an_event_is_the_one_of_its_window(tmp_path: Path) -> None:
     assert abs((datetime.fromisoformat(pair.time) - now).total_seconds() + 1.28) < 1
 
 
-def test_near_misses_are_kept_too_and_nothing_is_without_a_keeper(low_model: Model, tmp_path: Path) -> None:
+def test_near_misses_are_kept_too(low_model: Model, tmp_path: Path) -> None:
     (best,) = [one.score for one in _fired(low_model)]
     with Keeper(tmp_path) as keeper:
         detector = Detector(low_model, threshold=(1 + best) / 2, keep=keeper)
         assert [*detector.push(bursts(9, {4: "low"})), *detector.flush()] == []
     assert [pair.near_miss for pair in saved_pairs(tmp_path)] == [True]
-    (unkept,) = _fired(low_model)
-    with pytest.raises(ConfigError, match="keep=Keeper"):
-        unkept.outcome("false")
-    with pytest.raises(ConfigError, match="expected the outcome false, true, unknown, got 'maybe'"):
-        unkept.outcome("maybe")
 
 
 def _fired(model: Model) -> list[Detection]:
@@ -246,9 +238,7 @@ def test_a_client_has_so_many_events_in_an_hour_and_a_microphone_all(tmp_path: P
     lines: list[str] = []
     with Keeper(tmp_path, complain=lines.append) as keeper:
         for number in range(MOST_OF_A_CLIENT + 5):
-            told = keeper.keep(from_client("10.0.0.2"))
-            with nullcontext() if number < MOST_OF_A_CLIENT else pytest.raises(ConfigError, match="expected one of"):
-                told(WakeOutcome.FALSE)
+            keeper.keep(from_client("10.0.0.2"))
             keeper.keep(from_client("" if number % 2 else "10.0.0.1"))
             while keeper._saver._waiting.unfinished_tasks > 20:
                 pass
@@ -263,14 +253,14 @@ def test_two_who_keep_at_once_overwrite_nothing_after_the_clock_was_set_back(
     """Then both give the newest time of the folder, and the next number."""
     SavedPairs(tmp_path, 10**9).save(detection(), NOON + timedelta(days=9_999))
     both = threading.Barrier(2)
-    write = SavedPairs._write
+    write = saved_pairs_module._write
 
     def together(*arguments: Any) -> None:
         with suppress(threading.BrokenBarrierError):  # where one waits for the other
             both.wait(0.2)
         write(*arguments)
 
-    monkeypatch.setattr(SavedPairs, "_write", together)
+    monkeypatch.setattr(saved_pairs_module, "_write", together)
     pairs = [SavedPairs(tmp_path, 10**9, most=50) for _ in "ab"]
     threads = [threading.Thread(target=one.save, args=(detection(), NOON)) for one in pairs]
     for thread in threads:
@@ -306,32 +296,6 @@ def test_limits_hold_from_the_start_without_anything_new(tmp_path: Path) -> None
     assert [pair.time[:10] for pair in saved_pairs(tmp_path)] == [f"{now - timedelta(days=1):%Y-%m-%d}"]
 
 
-def test_a_persons_word_outranks_an_outcome(tmp_path: Path) -> None:
-    with Keeper(tmp_path) as keeper:
-        tell = keeper.keep(detection())
-    (pair,) = saved_pairs(tmp_path)
-    file_pair(pair, Answer.YES, tmp_path)
-    found = Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell)
-    found.outcome("false")
-    (sorted_pair,) = saved_pairs(tmp_path / "yes")
-    assert "outcome" not in json.loads(sorted_pair.data.read_text())
-    assert [path.name for path in tmp_path.iterdir()] == ["yes"]
-
-
-def test_an_outcome_never_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hangs = threading.Event()
-    monkeypatch.setattr("wakeword.saving.keeper.rewrite", lambda *_: hangs.wait(10))
-    with Keeper(tmp_path) as keeper:
-        tell = keeper.keep(detection())
-        while keeper._saver._waiting.unfinished_tasks:
-            pass
-        Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell).outcome(
-            "true"
-        )  # returns although nothing is written
-        assert keeper._saver._waiting.unfinished_tasks == 1
-        hangs.set()
-
-
 def test_a_full_disk_is_one_line_and_listening_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -340,33 +304,14 @@ def test_a_full_disk_is_one_line_and_listening_goes_on(tmp_path: Path, monkeypat
     keeper = Keeper(tmp_path, complain=lines.append)
     with monkeypatch.context() as patched:
         patched.setattr("wakeword.saving.saved_pairs.write_audio", full)
-        tell = keeper.keep(detection())
+        keeper.keep(detection())
         keeper.keep(detection())
         while keeper._saver._waiting.unfinished_tasks:
             pass
-    Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell).outcome("true")
     keeper.keep(detection())
     assert keeper.close() == 2
     assert lines[0].startswith(f"keep: {tmp_path}: No space left on device; listening continues")
     assert len(saved_pairs(tmp_path)) == 1
-
-
-def test_features_stand_for_the_audio_and_hold_no_sound(tmp_path: Path) -> None:
-    model = load_model(TWO_STAGE)
-    samples = np.random.default_rng(0).normal(0, 0.1, 40_000).astype(np.float32)
-    heard = looks_of(model, samples)
-    with Keeper(tmp_path, features_of={"hey you": model}.__getitem__) as keeper:
-        keeper.keep(Detection("hey you", 0.5, 1.0, 2.0, samples))
-    assert {path.suffix for path in tmp_path.iterdir()} == {".npz", ".json"}
-    (features,) = tmp_path.glob("*.npz")
-    event = read_event(features.with_suffix(".json"), tmp_path)
-    assert event is not None
-    kept = event.looks(model)
-    assert kept is not None
-    assert all(
-        np.array_equal(a, b, equal_nan=True)
-        for a, b in zip(heard.arrays().values(), kept.arrays().values(), strict=True)
-    )
 
 
 @contextmanager
@@ -415,20 +360,20 @@ def test_a_folder_that_another_process_has_locked_is_a_line_and_delays_nothing(
 def test_whatever_fails_in_its_thread_closing_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
-    """An outcome of another type, and a program that is told of a failure and fails itself."""
+    """Work that fails in a way of its own, and a program that is told of a failure and fails itself."""
 
     def report(line: str) -> None:
         lines.append(line)
         raise error
 
     lines: list[str] = []
+    monkeypatch.setattr(SavedPairs, "tidy", lambda *_: int("one"))
     keeper = Keeper(tmp_path, complain=report)
-    tell = keeper.keep(detection())
-    tell("false")  # type: ignore[arg-type]
-    keeper.keep(detection())
+    for _ in range(2):
+        keeper.keep(detection())
     assert closed_within(keeper, 10) == 0
     assert len(saved_pairs(tmp_path)) == 2
-    assert lines == [f"keep: {tmp_path}: 'str' object has no attribute 'value'; {GOES_ON}"]
+    assert lines == [f"keep: {tmp_path}: invalid literal for int() with base 10: 'one'; {GOES_ON}"]
 
 
 GOES_ON = "listening continues, and saving will be tried again"

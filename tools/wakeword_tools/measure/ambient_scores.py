@@ -42,7 +42,7 @@ def wakes_of(kept: Path, keyword: str) -> list[float]:
         return []
     said = []
     for event in kept_events(kept, keyword):
-        if event.by_person and event.is_word:
+        if event.is_word:
             with suppress(ValueError, OverflowError):  # no time
                 said.append(datetime.fromisoformat(event.time).timestamp())
     return said

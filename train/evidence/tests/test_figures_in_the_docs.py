@@ -1,6 +1,5 @@
 """Every headline figure of README, the page of the adversary and the evidence for the method is that of a record."""
 
-import itertools
 import json
 import re
 from pathlib import Path
@@ -12,7 +11,6 @@ from support import RESULTS, ROOT
 
 from wakeword.model.installed import assets_folder
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
-from wakeword_experiments.house.house_run import WRONG, house_cells
 from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
 from wakeword_experiments.two_stages.languages_study import languages_page
@@ -307,16 +305,36 @@ def test_the_page_of_own_sound_says_what_the_hour_said() -> None:
 
 
 def test_the_page_of_a_house_says_what_its_record_says() -> None:
-    content = record("house")
+    content = record("kept-sounds")
     rows, settings = content["rows"], content["settings"]
     page = one_line(DOCS / "improve.md")
-    for room, wrong, nights in itertools.product(distinct(rows, "room"), WRONG, (3, 7)):
-        cells = house_cells(select(rows, room=room, wrong=wrong, nights=nights))
-        assert f"| {room} | {100 * wrong:.0f} % | {nights} | {' | '.join(cells)} |" in page
-    assert f"{settings['seeds']} houses of each kind" in page
-    assert f"{settings['per_hour']:.0f} times an hour" in page
-    installed = [row for row in rows if row["installs"]]
-    assert f"{sum(row['worse'] for row in installed):.0f} of the {len(installed)} measurements" in page
+    before, same, after = (
+        [round(100 * share) for share in select(rows, model=model, point=point)[0]["shares"].values()]
+        for model, point in (("before", "its own"), ("before", "at most 0 points fewer"), ("after", "its own"))
+    )
+    assert f"in {before[0]} % of cases" in page
+    assert f"{settings['kept']['no']} such wakes and {settings['kept']['yes']} words" in page
+    assert f"took {settings['cpu_seconds']:.0f} s of CPU time" in page
+    assert f"in {after[0]} % at its own threshold, and in {after[1]} % in place of {before[1]} %" in page
+    assert after[2] == before[2] == same[2]
+    assert f"found in {after[2]} % as before" in page
+    assert f"the old model woke in {same[0]} %" in page
+
+
+def test_the_evidence_says_how_many_houses_passed() -> None:
+    rows = record("house")["rows"]
+    page = one_line(RESULTS.parent / "evidence.md")
+    passed = {
+        way: [
+            sum(int(row["passes"]) for row in select(rows, way=way, room=room) if row["false_before"])
+            for room in distinct(rows, "room")
+        ]
+        for way in ("improve", "unit", "threshold")
+    }
+    assert passed["improve"] == [0, 0, 0, 0]
+    for way in ("unit", "threshold"):
+        *most, last = passed[way]
+        assert f"passes in {', '.join(map(str, most))} and {last}" in page
 
 
 def test_the_page_of_accuracy_is_that_of_its_record() -> None:

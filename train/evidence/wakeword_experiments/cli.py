@@ -272,20 +272,17 @@ def playback_hour(
 
 
 @app.command()
-def house(
-    model: Annotated[
-        Path, typer.Option("--model", help="A model of one of Picovoice's wake words, trained from its text.")
-    ],
+def kept_sounds(
+    names: Annotated[Path, typer.Option("--names", help="Clips of the name Marlin, which `wakeword synth` made.")],
     audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
-    per_hour: Annotated[float, typer.Option("--per-hour", min=0.1, help="How often it fires in talk at first.")] = 6,
-    seeds: Seeds = 20,
-    work: Work = Path("runs/house"),
+    seed: Annotated[int, typer.Option("--seed", help="Draws the voices of the house.")] = 0,
+    work: Work = Path("runs/kept-sounds"),
     out: Out = _OUT,
 ) -> None:
-    """What a model learns from nights in simulated houses, with right and with wrong labels."""
-    from wakeword_experiments.house.house_run import run_house
+    """What a model unlearns that is fine-tuned on the false wakes that a house kept."""
+    from wakeword_experiments.kept_sounds import run_kept_sounds
 
-    run_house(model, audio, work, out, seeds=seeds, per_hour=per_hour, command=command_line(), report=report_progress)
+    run_kept_sounds(names, audio, work, out, seed=seed, command=command_line(), report=report_progress)
 
 
 @app.command()

@@ -58,11 +58,11 @@ def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
 def _improve(model: str) -> NextStep:
     file, better = shlex.quote(model), shlex.quote(f"better-{model}")
     return NextStep(
-        "use it for some days, say which sounds were the word, and let it learn from them",
+        "use it for some days, say which sounds were the word, and fine-tune it on them",
         (
             f"wakeword listen --model {file} --save kept/ --save-near-misses",
             "wakeword review kept/",
-            f"wakeword train --from {file} --positives kept/yes --extend-negatives kept/no --out {better}",
+            f"wakeword train --from {file} --extend-negatives kept/ --out {better}",
         ),
     )
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
-from wakeword.model.candidate_looks import window_logits
 from wakeword.model.model import Model
+from wakeword.model.recording_logits import window_logits
 from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS

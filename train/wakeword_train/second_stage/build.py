@@ -13,9 +13,9 @@ from torch import Tensor
 from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
 from wakeword.format.verifier_card import Fusion, VerifierCard
-from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
+from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES

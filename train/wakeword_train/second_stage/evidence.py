@@ -17,9 +17,9 @@ from wakeword.base.types import Array, Scores
 from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
-from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
+from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated
 
 import typer
@@ -23,6 +22,7 @@ from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
+from wakeword.saving.keeper import Keeper
 
 _FOREIGN = {".json", ".tflite", ".ppn"}
 """What files of other engines end in."""
@@ -63,9 +63,7 @@ def listen(options: ListenOptions) -> None:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
         near_misses: list[Detection] = []
-        form = options.reactions.keep
-        models = cache(lambda: {model.card.phrase: model for model in options.models.loaded()})
-        keeper = None if form is None else form.keeper(lambda phrase: models()[phrase])
+        keeper = None if options.reactions.keep is None else Keeper(complain=complain, note=note)
         react = stack.enter_context(open_reactions(options.reactions, stop, keeper=keeper, live=recording is None))
         detector, warnings = open_detector(
             options.models,

@@ -13,7 +13,6 @@ from wakeword.audio.stopping import StopSignals
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
 from wakeword.cli.ranges import finite
-from wakeword.model.model import Model
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -27,16 +26,11 @@ class KeptForm(StrEnum):
     """What is kept of an event."""
 
     AUDIO = "audio"
-    FEATURES = "features"
-
-    def keeper(self, model_of: Callable[[str], Model]) -> Keeper:
-        """The keeper of this user's folder; ``model_of`` gives the model of a phrase. Raises as ``Keeper`` does."""
-        return Keeper(features_of=model_of if self is KeptForm.FEATURES else None, complain=complain, note=note)
 
 
 KeepOption = Annotated[
     KeptForm | None,
-    typer.Option("--keep", help="Keep wakes and near misses for `wakeword improve`, with audio or as features alone."),
+    typer.Option("--keep", help="Keep wakes and near misses to hear and label them: `wakeword review`."),
 ]
 SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array
-from wakeword.model.candidate_looks import window_logits
+from wakeword.model.recording_logits import window_logits
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import ReadRecording

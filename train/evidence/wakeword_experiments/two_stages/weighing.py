@@ -22,9 +22,9 @@ from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores
-from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
+from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_experiments.figures_report import versions

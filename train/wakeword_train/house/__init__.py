@@ -1,1 +1,0 @@
-"""A model that learns from its house: from kept events to a new version, or to the reason why there is none."""
