@@ -35,7 +35,7 @@ def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword) -> float:
 
 def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
     ends = range(STEPS, len(heard) + 1, MAX_PHONEME_STEP // STEP_FRAMES)
-    return np.array([keyword.fit(heard[end - STEPS : end], least=LOWEST) for end in ends])
+    return np.array([keyword.fit(heard[end - STEPS : end]) for end in ends])
 
 
 def _heard_quickly(pack: HeardPack, session: onnxruntime.InferenceSession) -> Iterator[Array]:

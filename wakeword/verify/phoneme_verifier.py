@@ -129,10 +129,6 @@ class KeywordPhonemes:
                 lost += losses[number][place] if losses else [0.0] * len(phoneme)
             self._ends.append(len(groups) - 1)
         self._lengths = np.array([len(variant) for variant in variants], np.intp)
-        self._begins = begins
-        self._is_phoneme = np.array(
-            [place % 2 == 0 for length in self._lengths for place in range(2 * length - 1)], bool
-        )
         # Of each place, the state of each variant; a variant that has ended repeats its last one, which changes nothing.
         places = np.arange(2 * self._lengths.max(initial=1) - 1)[:, None]
         self._at_place = np.minimum(np.array(begins, np.intp) + places, np.array(self._ends, np.intp))
@@ -158,19 +154,14 @@ class KeywordPhonemes:
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
         return float(self.fits(self.of_states(losses).astype(np.float64)))
 
-    def newest(self, log_probabilities: Array, count: int, *, least: float = -np.inf) -> float:
-        """``score`` of the ways to say the word that end in the newest ``count`` frames of ``(frames, tokens)``; something
-        lower than ``least`` if it is lower.
+    def newest(self, log_probabilities: Array, count: int) -> float:
+        """``score`` of the ways to say the word that end in the newest ``count`` frames of ``(frames, tokens)``.
 
         The states of one place in all variants together, each over all frames at once: a quarter of the time of frame after
         frame.
         """
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
-        of_states = self.of_states(losses)
-        highest = (np.add.reduceat(of_states.max(axis=0) * self._is_phoneme, self._begins) / self._lengths).max()
-        if highest < least:
-            return float(highest)
-        costs = of_states.T[self._at_place].astype(np.float64)
+        costs = self.of_states(losses).T[self._at_place].astype(np.float64)
         until = np.cumsum(costs, axis=2)
         before = until - costs
         paths = np.full((len(costs) + 1, *costs.shape[1:]), -np.inf)  # the last one is the one before the first

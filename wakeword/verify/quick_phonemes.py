@@ -54,7 +54,7 @@ class QuickKeyword:
         self._others = np.full((_OUTPUTS * STEPS, len(others)), _NEVER, np.float32)
         self._keyword = KeywordPhonemes(variants, (*recogniser.tokens, *sorted(others)), losses)
 
-    def fit(self, steps: Array, *, least: float) -> float:
+    def fit(self, steps: Array) -> float:
         """How well the word fits at the end of ``(STEPS, width)``; see ``KeywordPhonemes.newest``."""
         heard = steps.reshape(-1, len(self.recogniser.tokens))
-        return self._keyword.newest(np.concatenate([heard, self._others], axis=1), _NEWEST, least=least)
+        return self._keyword.newest(np.concatenate([heard, self._others], axis=1), _NEWEST)

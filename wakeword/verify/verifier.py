@@ -192,7 +192,7 @@ class SecondStage:
             step = self.card.phoneme_step * _CONFIG.hop_length
             heard_until = window_end - window_end % step if step else window_end
             gate, quick = self.card.quick_gate, self._quick
-            if quick is not None and not sound.quick_fit(quick, heard_until, least=gate) >= gate:
+            if quick is not None and not sound.quick_fit(quick, heard_until) >= gate:
                 return -math.inf
             return verifier.keyword.score(sound.log_probabilities(verifier.network, heard_until))
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
@@ -252,13 +252,13 @@ class AmplifiedSound:
             self._embeddings = EmbeddingStream(network)
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
 
-    def quick_fit(self, keyword: QuickKeyword, end: int, *, least: float) -> float:
+    def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
         """How well the quick recogniser hears a word up to sample ``end``; see ``QuickKeyword.fit``."""
         if self._quick is None:
             self._quick = EmbeddingStream(keyword.recogniser.network)  # as of the embedding, there is only one
         heard_until, fit = self._quick_fits.get(keyword, (-1, 0.0))
         if heard_until != end:
-            fit = keyword.fit(self._quick.newest(_frame_at(end), STEPS, self.samples_of), least=least)
+            fit = keyword.fit(self._quick.newest(_frame_at(end), STEPS, self.samples_of))
             self._quick_fits[keyword] = end, fit
         return fit
 

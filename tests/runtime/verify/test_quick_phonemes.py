@@ -36,13 +36,6 @@ def test_the_best_way_ends_in_the_newest_frames_or_before_them(seed: int, count:
     assert max(newest, before) == pytest.approx(search.score(found), abs=1e-6)
 
 
-@given(seed=st.integers(0, 10_000), least=st.floats(-6, 0))
-def test_a_bound_changes_only_what_is_below_it(seed: int, least: float) -> None:
-    search, found = KeywordPhonemes(WAYS, TOKENS), heard(seed)
-    whole, bounded = search.newest(found, 32), search.newest(found, 32, least=least)
-    assert bounded == whole if whole >= least else bounded < least
-
-
 def test_what_it_hears_is_the_same_wherever_the_steps_began(quick: QuickPhonemes) -> None:
     samples = np.random.default_rng(0).normal(0, 0.1, 8 * 16_000).astype(np.float32)
 
@@ -65,7 +58,7 @@ def test_a_token_that_it_does_not_have_changes_nothing(quick: QuickPhonemes) -> 
     known: tuple[Variant, ...] = ((("m",), ("i",), ("n", "d")),)
     more: tuple[Variant, ...] = ((("m", "ʘ"), ("i",), ("n", "d")), (("ʘ",), ("i",)))
     rows = steps.reshape(STEPS, -1)
-    assert QuickKeyword(quick, more).fit(rows, least=-90) == QuickKeyword(quick, known).fit(rows, least=-90)
+    assert QuickKeyword(quick, more).fit(rows) == QuickKeyword(quick, known).fit(rows)
     assert quick.can_hear(more)
     assert not quick.can_hear(more[1:])
 

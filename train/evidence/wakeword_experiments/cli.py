@@ -33,10 +33,10 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     recognisers,
     stage_folds,
     two_stages,
-    typed,
     unheard,
     weighing,
 )
+from wakeword_experiments.two_stages.typed_command import typed
 
 app = typer.Typer(
     name="wakeword_experiments",

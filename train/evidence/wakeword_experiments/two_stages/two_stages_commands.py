@@ -192,23 +192,6 @@ def anyword(
     )
 
 
-def typed(
-    word: _Words,
-    audio: _Audio,
-    speech: Annotated[
-        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
-    ],
-    other: Annotated[list[Path] | None, typer.Option("--other", help="Music, noise; repeatable.")] = None,
-    work: Annotated[Path, typer.Option("--work", help="For models.")] = Path("runs/typed"),
-    figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = _OUT / "typed.json",
-) -> None:
-    """What `wakeword train WORD --now` finds of people, without training."""
-    from wakeword_experiments.two_stages.typed_words import measure_typed
-
-    begin(1)
-    measure_typed(word, audio, speech, other or [], work, figures, command=command_line(), report=report_progress)
-
-
 def languages(
     word: Annotated[list[str], typer.Option("--word", help="LANGUAGE:FOLDER=TEXT; repeatable.")],
     speech: Annotated[list[Path], typer.Option("--speech", help="Recordings in other languages; repeatable.")],
