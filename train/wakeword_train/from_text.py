@@ -250,7 +250,7 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
 
 
 def _heard_by(recogniser: str, name: str) -> HeardPack:
-    """An installed pack. ``DataError`` if it holds what another recogniser hears than that of this digest."""
+    """An installed pack. ``DataError`` if its recogniser is not the one of this digest."""
     pack = read_heard(pack_path(name))
     if pack.phonemes_digest != recogniser:
         raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")

@@ -129,7 +129,7 @@ class KeywordPhonemes:
                 lost += losses[number][place] if losses else [0.0] * len(phoneme)
             self._ends.append(len(groups) - 1)
         self._lengths = np.array([len(variant) for variant in variants], np.intp)
-        # Of each place, the state of each variant; a variant that has ended repeats its last one, which changes nothing.
+        # This is the state of each variant at each place. A variant that has ended repeats its last one, without effect.
         places = np.arange(2 * self._lengths.max(initial=1) - 1)[:, None]
         self._at_place = np.minimum(np.array(begins, np.intp) + places, np.array(self._ends, np.intp))
         self._columns = np.array([token for group in groups for token in group], np.intp)

@@ -19,7 +19,7 @@ from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonem
 STEPS = 18
 """Steps in which a word is searched: 1.4 s."""
 _OUTPUTS = 4
-"""Of a step."""
+"""The outputs of a step."""
 _NEWEST = 32
 """Outputs in which the word ends: longer ago it was looked at already."""
 _NEVER = -100.0
