@@ -23,8 +23,8 @@ SETTINGS = {
 }
 EXTRAS = SETTINGS["wakeword"]["project"]["optional-dependencies"]
 BACKGROUND = ROOT / "background"
-MOST_BYTES = 17.6e6
-"""Of the files of the runtime's wheel; with all that it needs 198 MB are installed, and 200 are the limit."""
+MOST_BYTES = 18.7e6
+"""Of the files of the runtime's wheel; with all that it needs 199 MB are installed, and 200 are the limit."""
 
 
 def wheel_of(package: str) -> dict[str, Any]:
