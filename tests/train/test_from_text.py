@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wakeword import ConfigError, Detector, ModelError
+from wakeword import ConfigError, Detector, DetectorPool, ModelError
 from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
@@ -92,6 +92,24 @@ def test_streaming_finds_what_the_whole_recording_has(made: Path, sentences: Arr
         found.append(detector.scores[WORD])
     assert whole.max() > 0.9
     assert set(np.unique(found)) - {0.0} <= set(whole.tolist())
+
+
+def test_a_word_with_which_a_recording_ends_is_found(made: Path, sentences: Array) -> None:
+    """The quick recogniser hears it later than its last sample."""
+    said = json.loads((assets_folder() / "audio" / "sentences.json").read_text())["sentences"]
+    one = next(one for one in said if one["text"] == "Thank you, computer.")
+    samples = sentences[round(16_000 * one["start"]) : round(16_000 * one["end"])]
+    samples = samples[: np.flatnonzero(np.abs(samples) > 0.02)[-1]]
+    detector = Detector(made)
+    found = [*detector.push(samples), *detector.flush()]
+    assert len(found) == 1
+    assert found[0].end <= len(samples) / 16_000
+    assert stream_scores(read_model(made), samples).max() == pytest.approx(found[0].score)
+    pool = DetectorPool(made)
+    stream = pool.open()
+    stream.push(samples)
+    stream.flush()
+    assert [one.score for _, one in pool.process()] == [found[0].score]
 
 
 def test_steady_quiet_is_slept_through(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +248,7 @@ def test_the_recogniser_is_asked_where_the_quick_one_hears_the_word_and_the_word
         scores.append(stream_scores(one, sentences))
         counts.append(len(asked))
     assert 0 < 8 * counts[0] < counts[1]
-    quick, every = scores
+    quick, every = scores[0][: len(scores[1])], scores[1]  # after the end it listens on
     threshold = model.card.point().threshold
     assert [events_at([one], threshold) for one in scores] == [3, 3]
     assert ((quick == every) | (quick < threshold)).all()

@@ -144,6 +144,12 @@ class VerifierCard:
     """What gate, head and fusion were chosen on."""
 
     @property
+    def late(self) -> int:
+        """Frames after a word in which it may be looked at first: what the quick recogniser hears 0.28 s late counts from
+        the next step of the phonemes on."""
+        return self.phoneme_step + 28 if self.quick_digest is not None else 0
+
+    @property
     def by_phonemes_alone(self) -> bool:
         """Whether phonemes count, and neither the first stage nor the head: any sound is a candidate."""
         return self.fusion.stage_one == self.fusion.embedding == 0 < self.fusion.phonemes

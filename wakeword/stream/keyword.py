@@ -70,6 +70,8 @@ class KeywordTracker:
         """Samples between the starts of two windows."""
         stage = model.second_stage
         self._verifier = None if stage is None else CandidateScorer(stage, hop=hop)
+        self.late = 0 if stage is None else stage.card.late * model.card.features.hop_length
+        """Samples after a word in which it may be found first."""
         self.look = LOOK_AT_VOICE if stage is None else LOOK_SAMPLES
         """Samples before the end of a window that its score depends on, apart from its own."""
         # With a second stage: of the score below which no window is verified, so that no candidate is slept through. Where
@@ -105,6 +107,10 @@ class KeywordTracker:
         """Windows of this stream that the second stage has looked at."""
         return 0 if self._verifier is None else self._verifier.candidates
 
+    def covering(self, samples: int) -> int:
+        """Where the first window ends at which all words in so many ``samples`` of a stream were looked at."""
+        return covering_samples(samples + self.late, self.window, self.step)
+
     @property
     def window_start(self) -> int:
         """Number of the sample at which the next window begins."""
@@ -127,7 +133,7 @@ class KeywordTracker:
         found = []
         verifier = self._verifier
         for logit, gain in windows:
-            if end is not None and self.window_end > covering_samples(end, self.window, self.step):
+            if end is not None and self.window_end > self.covering(end):
                 break  # The silence after the stream is for a keyword with a longer window.
             self.score = score = (
                 score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound.at(gain))

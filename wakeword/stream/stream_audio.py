@@ -17,7 +17,6 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.model import Model
-from wakeword.model.scorer import covering_samples
 from wakeword.stream.kept_wakes import KeptWakes
 from wakeword.stream.keyword import Fired, KeepsWindows, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
@@ -49,7 +48,8 @@ class StreamAudio:
         # What is kept of an event is taken from the history when the audio after it is there.
         kept_pre_roll = pre_roll if keep is None else max(pre_roll, KEPT_PRE_ROLL) + KEPT_AFTER
         kept = max(longest + kept_pre_roll, max(keyword.look for keyword in keywords))
-        self._history = AudioHistory(kept + keywords[0].step + piece)
+        ended = max(keyword.late for keyword in keywords)
+        self._history = AudioHistory(kept + keywords[0].step + piece + ended)
         self._reference: AudioHistory | None = None
         """What the loudspeaker gets, from sample ``_reference_from`` on; ``None`` while there is none."""
         self._reference_from = self._played_until = 0
@@ -106,7 +106,7 @@ class StreamAudio:
         for keyword in self.keywords:
             if keyword.windows is not None:
                 keyword.windows.end(length)
-        covering = [covering_samples(length, keyword.window, keyword.step) for keyword in self.keywords]
+        covering = [keyword.covering(length) for keyword in self.keywords]
         return max(covering) - length if length else 0
 
     def slice(self, start: int, end: int) -> Array:

@@ -44,6 +44,14 @@ export class KeywordTracker {
     this._lowScores = 0;
   }
 
+  /** Where the first window ends at which all words in so many samples of a stream were looked at. @param {number} samples */
+  covering(samples) {
+    const { quick_digest = null, phoneme_step = 0 } = this.verifier ? (this.card.verifier ?? {}) : {};
+    // What the quick recogniser hears 0.28 s late counts from the next step of the phonemes on.
+    const late = quick_digest === null ? 0 : (phoneme_step + 28) * CONFIG.hop_length;
+    return coveringSamples(samples + late, this.window, this.step);
+  }
+
   get windowStart() {
     return this.windowEnd - this.window;
   }
@@ -58,7 +66,7 @@ export class KeywordTracker {
     for (const { logit, gain } of windows) {
       const end = stream.length;
       // The silence after the stream is for a keyword with a longer window.
-      if (end !== null && this.windowEnd > coveringSamples(end, this.window, this.step)) break;
+      if (end !== null && this.windowEnd > this.covering(end)) break;
       const { verifier } = this;
       this.score = verifier ? await verifier.score(logit, this.windowEnd, stream.sound.at(gain)) : scoreOfLogit(logit);
       // With a second stage: of the score below which no window is verified, so that no candidate is slept through. Where

@@ -13,7 +13,6 @@ import { AudioHistory } from "./history.js";
 import { KeywordTracker } from "./keyword.js";
 import { Resampler, checkedSamples } from "./resampler.js";
 import { LOOK_SAMPLES, StreamSound } from "./verifier.js";
-import { coveringSamples } from "./windows.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
@@ -188,7 +187,7 @@ export class Stream {
   async _finish() {
     const length = this._history.end;
     this.length = length;
-    return this._work(Math.max(...this.keywords.map(({ window, step }) => coveringSamples(length, window, step))));
+    return this._work(Math.max(...this.keywords.map((keyword) => keyword.covering(length))));
   }
 
   /** Score the windows up to a sample; what the stream does not have of them is silence. @param {number} end */

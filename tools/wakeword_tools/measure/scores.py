@@ -70,6 +70,7 @@ class RecordingScorer:
         self._step = hop * config.hop_length
         self._first_stage = FirstStage(models, hop=hop)
         stages = [model.second_stage for model in models]
+        self._late = [0 if one is None else one.card.late * config.hop_length for one in stages]
         self._verifiers = [None if stage is None else CandidateScorer(stage, hop=hop) for stage in stages]
         self._ends = list(self._windows)
         look = LOOK_SAMPLES if any(stages) else 0
@@ -87,7 +88,10 @@ class RecordingScorer:
         for block in blocks:
             length += len(block)
             self._push(block, pieces)
-        covered = [covering_samples(length, window, self._step) for window in self._windows]
+        covered = [
+            covering_samples(length + late, window, self._step)
+            for late, window in zip(self._late, self._windows, strict=True)
+        ]
         self._push(np.zeros(max(covered) - length, np.float32), pieces)
         counts = [1 + (end - window) // self._step for end, window in zip(covered, self._windows, strict=True)]
         return [np.concatenate(scores)[:count] for scores, count in zip(pieces, counts, strict=True)]
