@@ -167,7 +167,7 @@ ROOMS_ABOVE = {
         ),
         *("validation", "epochs", "enrol", "second_stage", "training", "student", "report", "display", "enrolment"),
         "voice_network",
-        *("recipe", "pipeline", "renew", "train_options", "quick_gate", "from_text", "train_command", "cli"),
+        *("recipe", "pipeline", "quick_gate", "renew", "train_options", "from_text", "train_command", "cli"),
     ),
 }
 """The folders and files of the other wheels: each imports only those before it, but for ``CLIMBS``."""

@@ -136,7 +136,7 @@ def networks_of(texts: Sequence[str], option: str = "--allow") -> list[Network]:
     networks = []
     for text in texts:
         try:
-            networks.append(ip_network(text, strict=False))
+            networks.append(ip_network(text.removeprefix("::ffff:"), strict=False))
         except ValueError:
             raise ConfigError(f"expected {option} NETWORK, for instance 192.168.1.0/24, got {text!r}") from None
     return networks

@@ -17,6 +17,7 @@ from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variants
 from wakeword_train import renew as renew_module
+from wakeword_train.from_text import model_from_text
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.renew import renew_model
 
@@ -55,6 +56,19 @@ def test_only_the_phonemes_are_written_anew(tmp_path: Path) -> None:
     renewed = path.read_bytes()
     assert not renew_model(path)
     assert path.read_bytes() == renewed
+
+
+@pytest.mark.parametrize("old", [{"quick_digest": OLD}, {"phonemes_digest": OLD, "quick_digest": OLD}])
+def test_a_word_from_its_text_gets_the_quick_recogniser_of_this_version(tmp_path: Path, old: dict[str, str]) -> None:
+    path = model_from_text("computer", tmp_path / "computer.onnx")
+    made = read_model(path).card
+    assert made.verifier is not None
+    other = dataclasses.replace(made.verifier, quick_gate=-0.5, **old)
+    path.write_bytes(embed_card(path.read_bytes(), dataclasses.replace(made, verifier=other)))
+    assert renew_model(path)
+    assert read_model(path).card.verifier == made.verifier
+    assert read_model(path).second_stage is not None
+    assert not renew_model(path)
 
 
 def test_a_model_without_phonemes_stays_as_it_is(tmp_path: Path) -> None:

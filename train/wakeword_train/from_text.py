@@ -112,7 +112,9 @@ def make_now(options: TrainOptions) -> Path:
 
     Raises ``typer.BadParameter`` for options of training, and as ``model_from_text`` does.
     """
-    options.require_alone("--now", ("now", "words", "keyword", "language", "also", "say", "anyway", "out", "report"))
+    options.require_alone(
+        "--now", ("now", "words", "keyword", "language", "also", "say", "anyway", "out", "report", "install_voices")
+    )
     out = options.out or Path(f"{file_stem(options.word)}.onnx")
     check_target(out)
     path = model_from_text(

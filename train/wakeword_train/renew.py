@@ -15,7 +15,10 @@ from wakeword.base.files import write_whole
 from wakeword.base.plugins import require_training_packages
 from wakeword.model.installed import assets_folder, model_file
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
+from wakeword.verify.quick_phonemes import QuickKeyword
+from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
+from wakeword_train.pack.speech_pack import STARTER, pack_path, read_heard
+from wakeword_train.quick_gate import quick_gate
 
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
@@ -57,16 +60,27 @@ def _renewed(path: Path, model: bytes) -> bytes:
     card = parse_model(model).card
     verifier = card.verifier
     _, digest = shipped_digests()
-    if verifier is None or not verifier.phonemes or verifier.phonemes_digest == digest:
+    if verifier is None or not verifier.phonemes:
+        return model
+    quick = _encoders() / QUICK_FILE
+    quick_digest = None if verifier.quick_digest is None else file_digest(quick)
+    if (verifier.phonemes_digest, verifier.quick_digest) == (digest, quick_digest):
         return model
     ways = _ways(card.phrase, card.language, card.training, digest)
     if not ways:
         raise ConfigError(f"{path}: expected sounds that the recogniser knows, got {card.phrase!r}; train it again")
+    variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
+    gate = 0.0
+    if quick_digest is not None:
+        keyword = QuickKeyword(load_quick(quick, quick_digest), variants, losses)
+        gate = quick_gate(read_heard(pack_path(STARTER)), quick, keyword)
     renewed = dataclasses.replace(
         verifier,
         phonemes_digest=digest,
-        phonemes=tuple(way.variant for way in ways),
-        phoneme_losses=tuple(way.losses for way in ways),
+        phonemes=variants,
+        phoneme_losses=losses,
+        quick_digest=quick_digest,
+        quick_gate=gate,
     )
     data = with_verifier(
         model,
@@ -77,9 +91,14 @@ def _renewed(path: Path, model: bytes) -> bytes:
         head_training=card.training.get(HEAD_RECORD),
     )
     made = parse_model(data).card
-    record = {made.MEASURED_WITH: verifier.phonemes_digest, **made.training}
+    earlier = {} if verifier.phonemes_digest == digest else {made.MEASURED_WITH: verifier.phonemes_digest}
+    record = {**earlier, **made.training}
     today = f"{datetime.date.today():%Y.%m.%d}"
     return embed_card(data, dataclasses.replace(made, training=record, version=today))
+
+
+def _encoders() -> Path:
+    return assets_folder() / "encoders"
 
 
 def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
@@ -87,5 +106,5 @@ def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
     from wakeword_train.spoken_texts import SpokenKeyword
     from wakeword_train.synthesis_config import SynthesisConfig
 
-    recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
+    recogniser = load_phonemes(_encoders() / PHONEMES_FILE, digest)
     return SpokenKeyword(phrase, SynthesisConfig.of_record(training), 0, language).variants(recogniser.tokens)

@@ -174,6 +174,7 @@ _OF_BASE = (
         "extend_negatives",
         "background",
         "noise",
+        "install_voices",
     ),
     *("anyway", "config", "out", "device", "seed", "work", "threads", "report", "jobs", "ray"),
 )

@@ -1,5 +1,6 @@
 """``wakeword voice``: the voices that are known on this machine."""
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import printable
 from wakeword.base.types import Array
-from wakeword.cli.console import note
+from wakeword.cli.console import complain, note
 from wakeword.model.installed import model_name, user_folder
 from wakeword.takes.word_region import locate_word
 from wakeword.verify.known_voices import Voices, enrolled, read_voice, write_voice
@@ -42,15 +43,21 @@ def voice(
         raise typer.BadParameter("expected list, enrol NAME --takes DIR, or delete NAME")
     if name is None:
         for path in sorted(_folder().glob("*.json")):
-            known = read_voice(path)
+            try:
+                known = read_voice(path)
+            except ConfigError as error:
+                complain(error)
+                continue
             print(f"{printable(known.name)}  {known.takes} takes, {known.alike:.2f} alike")
     elif takes is None:
         _file(name).unlink()
         print(f"deleted the voice {printable(name)!r}")
     else:
+        path = _file(name, new=True)
         known = enrolled(name, [_word_of(read_audio(one)) for one in audio_files(takes)], _made_network())
-        write_voice(_file(name, new=True), known)
-        print(f"enrolled {printable(name)!r} from {known.takes} takes; try: wakeword listen --voice {printable(name)}")
+        write_voice(path, known)
+        told = printable(name)
+        print(f"enrolled {told!r} from {known.takes} takes; try: wakeword listen --voice {shlex.quote(told)}")
 
 
 def voices_of(names: list[str] | None, only: list[str] | None) -> Voices | None:

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.files import DAMAGED, file_sha256, read_json, replacing
 from wakeword.base.types import Array
-from wakeword.format.session import open_session
+from wakeword.format.session import open_session, run_session
 from wakeword.format.verifier_card import FLOOR
 
 LOOK_AT_VOICE = SAMPLE_RATE * 12 // 10
@@ -30,6 +30,7 @@ _KNOWN, _UNKNOWN = 0.10, 0.20
 """How much less like the takes than these are like one another a known voice is at most, and an unknown one at least."""
 _FRAME, _HOP, _FFT, _MELS = 400, 160, 512, 80
 _LEAST = SAMPLE_RATE // 2
+_NUMBERS = 192
 _MOST_BYTES = 100_000
 
 
@@ -64,7 +65,8 @@ class Voices:
         for one in self.known:
             if one.network != digest:
                 raise ConfigError(
-                    f"expected a voice of {self.network}, got {one.name!r} of another; delete and enrol it"
+                    f"expected a voice of {self.network}, got {one.name!r} of another; delete that file if it "
+                    "is damaged, and the voice, and enrol it again"
                 )
 
     def lowest(self, threshold: float) -> float:
@@ -92,8 +94,12 @@ def direction_of(network: Path, samples: Array) -> Array:
     """The direction of a voice, ``(192,)`` of length 1, in ``(n,)`` float32 at 16 kHz; zeros for too little sound."""
     samples = np.trim_zeros(samples, "f")  # before a stream there is silence
     if len(samples) < _LEAST:
-        return np.zeros(192, np.float32)
-    direction: Array = _session(network).run(None, {"features": _features(samples)[None]})[0].ravel()
+        return np.zeros(_NUMBERS, np.float32)
+    try:
+        (found,) = run_session(_session(network), [], {"features": _features(samples)[None]})
+        direction = np.asarray(found, np.float32).reshape(_NUMBERS)
+    except (ModelError, ValueError) as error:
+        raise ModelError(f"{network}: expected the network of speakers; delete it and enrol again ({error})") from error
     return np.asarray(direction / np.linalg.norm(direction), np.float32)
 
 
@@ -123,7 +129,9 @@ def read_voice(path: Path) -> KnownVoice:
     try:
         content = read_json(path, _MOST_BYTES)
         voice = KnownVoice(**{**content, "direction": tuple(map(float, content["direction"]))})
-        if not math.isfinite(voice.alike + sum(voice.direction)) or not isinstance(voice.name, str):
+        length = math.hypot(*voice.direction) if len(voice.direction) == _NUMBERS else 0.0
+        numbers = abs(length - 1) < 1e-3 and isinstance(voice.takes, int) and -1 <= voice.alike <= 1
+        if not (numbers and isinstance(voice.name, str) and isinstance(voice.network, str)):
             raise ValueError
     except (OSError, *DAMAGED) as error:
         raise ConfigError(f"{path}: expected a voice that `wakeword voice enrol` wrote; delete and enrol it") from error

@@ -4,7 +4,7 @@ import { ModelError } from "./errors.js";
 import { sha256 } from "./protobuf.js";
 import { messageOf } from "./runtime.js";
 
-/** Larger files are refused; a model takes under 1 MB, the largest shared network 5 MB. */
+/** Larger files are refused; a model takes under 1 MB, the largest shared network 10 MB. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
 const CACHE = "wakeword-shared-networks";
 

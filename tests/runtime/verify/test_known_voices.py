@@ -12,10 +12,11 @@ import pytest
 from support.builders import CHUNKS, band_model_bytes, bursts, in_chunks
 from support.commands import Cli
 
-from wakeword import ConfigError, Detection, Detector
+from wakeword import ConfigError, Detection, Detector, ModelError
 from wakeword.base.files import file_sha256
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import FLOOR
+from wakeword.model.installed import assets_folder
 from wakeword.model.model import parse_model
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.trigger import Suppression, Trigger
@@ -90,7 +91,7 @@ def test_voices_travel_to_other_processes_and_belong_to_one_network(network: Pat
     some = voices(network, "me")
     assert pickle.loads(pickle.dumps(some)) == some
     network.write_bytes(b"another one")
-    with pytest.raises(ConfigError, match="got 'me' of another; delete and enrol it"):
+    with pytest.raises(ConfigError, match="got 'me' of another; delete that file"):
         Voices(some.known, network)
 
 
@@ -222,6 +223,31 @@ def test_a_score_near_the_lowered_threshold_is_not_slept_through(network: Path) 
 
 
 # --- the command
+
+
+@pytest.mark.parametrize(
+    "change", [{"direction": [0.1] * 100}, {"direction": [1e300] * 192}, {"alike": 1e9}, {"takes": "many"}, {"name": 7}]
+)
+def test_a_voice_of_other_numbers_is_one_line_and_hides_no_other(
+    change: dict[str, object], cli: Cli, network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(network.parent.parent))
+    path = network.with_name("me.json")
+    (me,) = voices(network, "me").known
+    write_voice(path, me)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    write_voice(network.with_name("you.json"), replace(me, name="you"))
+    with pytest.raises(ConfigError, match="expected a voice that `wakeword voice enrol` wrote"):
+        read_voice(path)
+    listed = cli("voice")
+    assert listed.out.startswith("you  10 takes")
+    assert listed.err.count("\n") == 1
+
+
+def test_a_file_in_place_of_the_network_is_one_line(tmp_path: Path) -> None:
+    other = assets_folder() / "models" / "jarvis.onnx"
+    with pytest.raises(ModelError, match="expected the network of speakers; delete it and enrol again"):
+        direction_of(other, np.ones(16_000, np.float32))
 
 
 def test_voices_are_enrolled_used_and_deleted(

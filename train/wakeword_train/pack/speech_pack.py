@@ -222,6 +222,10 @@ def pack_path(name: str) -> Path:
             "expected the package wakeword-background, which holds the starter pack, found none: install wakeword[train], "
             "or set starter_pack to a file of your own"
         )
+    if name == NOISE and not path.is_file():
+        raise ConfigError(
+            f"expected {path} of wakeword-background 1.3 or newer, found none: install wakeword[train] again"
+        )
     if path.suffix != SUFFIX or not path.is_file():
         raise ConfigError(
             f"expected {STARTER!r} or a file ({SUFFIX}) that python -m scripts.make_pack wrote as starter_pack, "
