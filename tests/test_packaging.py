@@ -124,9 +124,10 @@ def test_what_an_extra_installs_of_the_checkout_lies_where_it_says() -> None:
 
 def test_the_package_of_the_background_holds_the_starter_pack() -> None:
     own = tomllib.loads((BACKGROUND / "pyproject.toml").read_text(encoding="utf-8"))
-    assert own["project"]["name"] in SETTINGS["wakeword_train"]["project"]["dependencies"]
+    of_packs = f"{own['project']['name']}>={own['project']['version'].rpartition('.')[0]}"
+    assert of_packs in SETTINGS["wakeword_train"]["project"]["dependencies"]
     (package,) = own["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert {path.name for path in (BACKGROUND / package).iterdir()} >= {"__init__.py", "starter.pack"}
+    assert {path.name for path in (BACKGROUND / package).iterdir()} >= {"__init__.py", "starter.pack", "noise.pack"}
 
 
 def alone(program: str) -> "subprocess.CompletedProcess[str]":

@@ -17,8 +17,6 @@ from wakeword.model.installed import assets_folder, model_file
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.quick_phonemes import QuickKeyword
 from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
-from wakeword_train.pack.speech_pack import STARTER, pack_path, read_heard
-from wakeword_train.quick_gate import quick_gate
 
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
@@ -56,6 +54,8 @@ def _renewed(path: Path, model: bytes) -> bytes:
     """The model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
     from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
+    from wakeword_train.pack.speech_pack import STARTER, pack_path, read_heard
+    from wakeword_train.quick_gate import quick_gate
 
     card = parse_model(model).card
     verifier = card.verifier
