@@ -265,6 +265,10 @@ def test_a_word_that_speech_is_full_of_is_refused_or_told() -> None:
         model_from_text("walk")
     with pytest.raises(ConfigError, match=r"up to 8 words .*, got 9 words"):
         model_from_text("a b c d e f g h i")
+    with pytest.raises(
+        ConfigError, match=r"at most 22 phonemes, which are said in the 2 s .*, got 2\d; take a shorter phrase"
+    ):
+        model_from_text("travis and harvey went to the market")
     with pytest.raises(ConfigError, match="--language ar"):
         model_from_text("مرحبا")
     with pytest.raises(ConfigError, match="got none"):

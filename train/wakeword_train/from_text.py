@@ -69,6 +69,7 @@ HIGHEST = -0.02
 _ROOM = 0.1
 """By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
 several windows, where the best counts."""
+_MOST_SOUNDS = 22
 _LOOK, _STEP = 100, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
 
@@ -202,6 +203,11 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
     ways = spoken.variants(recogniser.tokens)
     if not ways:
         raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
+    if (sounds := min(len(way.variant) for way in ways)) > _MOST_SOUNDS:
+        raise ConfigError(
+            f"expected at most {_MOST_SOUNDS} phonemes, which are said in the 2 s that the recogniser hears, got {sounds}; "
+            "take a shorter phrase"
+        )
     pack = _heard_by(made_with["recogniser"], STARTER)
     variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
     keyword = KeywordPhonemes(variants, recogniser.tokens, losses)
