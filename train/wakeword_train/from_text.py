@@ -29,7 +29,7 @@ from wakeword.format.point_warnings import SUPPORTED
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, Fusion, fused_score
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes
+from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, PhonemeNetwork
 from wakeword.verify.quick_phonemes import QuickKeyword
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
 from wakeword_tools.engines.languages import ENGLISH, require_language
@@ -39,6 +39,7 @@ from wakeword_tools.measure.scores import events_at, threshold_allowing_events
 from wakeword_tools.texts.advice import Advice, Grade, reasons, require_short
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.recogniser import HeardAs
 from wakeword_tools.transcripts import without_keyword
 from wakeword_train.pack.speech_pack import (
     FRAMES_A_SECOND,
@@ -200,14 +201,7 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
     spoken.require_spoken()
     made_with = _made_with()
     recogniser = load_phonemes(_encoders() / PHONEMES_FILE, made_with["recogniser"])
-    ways = spoken.variants(recogniser.tokens)
-    if not ways:
-        raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
-    if (sounds := min(len(way.variant) for way in ways)) > _MOST_SOUNDS:
-        raise ConfigError(
-            f"expected at most {_MOST_SOUNDS} phonemes, which are said in the 2 s that the recogniser hears, got {sounds}; "
-            "take a shorter phrase"
-        )
+    ways = _ways_of(spoken, recogniser)
     pack = _heard_by(made_with["recogniser"], STARTER)
     variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
     keyword = KeywordPhonemes(variants, recogniser.tokens, losses)
@@ -255,6 +249,19 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         verifier=verifier,
     )
     return embed_card(template, made)
+
+
+def _ways_of(spoken: SpokenKeyword, recogniser: PhonemeNetwork) -> tuple[HeardAs, ...]:
+    """The ways to say a word. ``ConfigError`` if there are none, or none that is short enough to be heard whole."""
+    ways = spoken.variants(recogniser.tokens)
+    if not ways:
+        raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
+    if (sounds := min(len(way.variant) for way in ways)) > _MOST_SOUNDS:
+        raise ConfigError(
+            f"expected at most {_MOST_SOUNDS} phonemes, which are said in the 2 s that the recogniser hears, got {sounds}; "
+            "take a shorter phrase"
+        )
+    return ways
 
 
 def _heard_by(recogniser: str, name: str) -> HeardPack:
