@@ -78,13 +78,7 @@ def run_server(settings: ServeSettings) -> bool:
     with ExitStack() as stack:
         # First, so that a signal while the models are loaded is a clean end too.
         stop = stack.enter_context(StopSignals(on_signal))
-        files = settings.files if settings.files or settings.folder else list(shipped_models().values())
-        words = OfferedWords(files, settings.folder, settings.words)
-        words.report = _report
-        for word in words.by_name.values():
-            for line in word.warnings:
-                _report("limit", line)
-        words.refresh(at_once=True)
+        words = _offered(settings)
         saver = _saver(settings)
         if saver is not None:
             stack.callback(saver.close, lambda: stop.seconds_left)
@@ -123,6 +117,18 @@ def run_server(settings: ServeSettings) -> bool:
 
         asyncio.run(serve())
     return early.is_set()
+
+
+def _offered(settings: ServeSettings) -> OfferedWords:
+    """The words of the server, with what there is to say of their limits. Raises as ``run_server`` does."""
+    files = settings.files if settings.files or settings.folder else list(shipped_models().values())
+    words = OfferedWords(files, settings.folder, settings.words)
+    words.report = _report
+    for word in words.by_name.values():
+        for line in word.warnings:
+            _report("limit", line)
+    words.refresh(at_once=True)
+    return words
 
 
 async def _serve(server: Server, settings: ServeSettings, keeper: Keeper | None) -> None:

@@ -158,7 +158,7 @@ class KeywordPhonemes:
         """``score`` of the ways to say the word that end in the newest ``count`` frames of ``(frames, tokens)``.
 
         The states of one place in all variants together, each over all frames at once: a quarter of the time of frame after
-        frame.
+        frame for one variant, half of it for four.
         """
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
         costs = self.of_states(losses).T[self._at_place].astype(np.float64)
