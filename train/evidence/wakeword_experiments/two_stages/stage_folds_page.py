@@ -83,6 +83,12 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     return f"{text} (`{page}`)."
 
 
+def folds_recall(record: Mapping[str, Any]) -> str:
+    """Recall of all recordings at the defaults, and how many they are."""
+    recordings = _recordings(record)[0]
+    return f"{_recall(recordings, 'default')} of {len(recordings)} recordings"
+
+
 def whole_recordings(record: Mapping[str, Any]) -> Recordings:
     """The recordings of the word that do not end inside it."""
     return _recordings(record)[1]
