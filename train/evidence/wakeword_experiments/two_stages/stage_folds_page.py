@@ -1,4 +1,4 @@
-"""The page of the folds of a word with both stages, and the sentence about them on the page of accuracy."""
+"""The page of the folds of a word with both stages, and sentences about them for the pages of accuracy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
