@@ -28,8 +28,6 @@ _LIMITS = (
     _CLOSE,
     "- **Speech unlike the speech of training** wakes a model more often than it promises (`unheard.md`). Television was "
     "not measured.",
-    '- **The word of the examples** is "jarvis": two people alone say "marvin" here, and "alexa" is the trade mark of a '
-    "voice assistant.",
     "- **`wakeword info` and `wakeword models`** show other figures: what the threshold was chosen on, by other people.",
     "- **One training run** of each model. The phoneme recogniser that ships was made after these figures "
     "(`text-alone.md`).",
@@ -52,6 +50,8 @@ _LIMITS_AT_LENGTH = (
     "- **The encoder** that the first stage begins with has heard 55 % of the speech and of the words' recordings, without "
     'their texts. It has heard nobody who says "marvin".',
     "- **Noise** was mixed in afterwards, into read speech.",
+    '- **The word of the examples** is "jarvis": two people alone say "marvin" here, and "alexa" is the trade mark of a '
+    "voice assistant.",
     '- **The formant voices of `demo.flac`**: "marvin" finds 6 of 7 there at its default, and fires once in 14 words that '
     "sound like it (`wakeword scan --keyword marvin assets/audio/demo.flac`).",
     "- **The phoneme recogniser** that ships was made after these figures, and some of these people taught it. At the same "
