@@ -17,7 +17,20 @@ MOST_WORDS, LONG_WORDS = 45, 35
 """Words of the longest sentence on a page, and of a sentence that is long."""
 LONG_SENTENCES = 24
 """Sentences of all pages that may be long: a bound that only falls."""
-MOST_LINES = {"adding.md": 300, "api.md": 242, "README.md": 110, "CONTRIBUTING.md": 45, "SECURITY.md": 40}
+PAGE_WORDS = 1_200
+"""Words of a page, as ``wc -w`` counts them: what a reader takes in at once."""
+OWN_WORDS = {"README.md": 1_000, "CONTRIBUTING.md": 480, "SECURITY.md": 590}
+"""Pages that are read first, and have to be shorter."""
+LONGER = {
+    "export.md": 1_686,
+    "listen.md": 1_314,
+    "own-sound.md": 1_434,
+    "performance.md": 1_582,
+    "scale.md": 1_449,
+    "serve.md": 2_362,
+    "train.md": 1_751,
+}
+"""Words of the pages that are longer still: bounds that only fall. A page that has come below ``PAGE_WORDS`` leaves."""
 
 
 def prose(path: Path) -> str:
@@ -54,9 +67,30 @@ def test_every_link_is_valid(path: Path) -> None:
 SHORT = [path for path in [*DOCS.glob("*.md"), *ROOT.glob("*.md")] if path.name != "CHANGELOG.md"]
 
 
+def words(path: Path) -> int:
+    """As ``wc -w`` counts them."""
+    return len(path.read_text(encoding="utf-8").split())
+
+
 @pytest.mark.parametrize("path", SHORT, ids=lambda path: path.name)
 def test_pages_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(path.name, 150)
+    bound = LONGER.get(path.name, OWN_WORDS.get(path.name, PAGE_WORDS))
+    assert words(path) <= bound, "remove what a user does not need, or move evidence to train/evidence"
+
+
+def test_the_pages_that_are_too_long_only_become_shorter() -> None:
+    for name, bound in LONGER.items():
+        now = words(DOCS / name)
+        assert now > PAGE_WORDS, f"{name} has {now} words: take it out of LONGER"
+        assert now > bound - 100, f"lower the bound of {name} to {now}"
+
+
+def test_the_glossary_defines_what_pages_call_things() -> None:
+    """Words that mean something of their own here."""
+    rows = re.findall(r"^\| ([^|]+) \|", (DOCS / "glossary.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    defined = {name.strip() for row in rows for name in row.split(",")}
+    ours = {"look", "house", "promise", "reference", "kept event", "ambient", "fit", "typed word", "group", "label"}
+    assert ours | {"known voice", "near miss", "take", "card", "gate", "span", "student", "satellite"} <= defined
 
 
 def sentences(path: Path) -> list[str]:

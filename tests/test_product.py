@@ -67,7 +67,7 @@ def test_the_test_recording_holds_the_keyword_and_little_else(marvin: Model) -> 
     detections = list(Detector(marvin, point="fpr=0.05").run(FileSource(AUDIO / "demo.flac")))
     hits = [[d for d in detections if d.start < word["end"] and d.end > word["start"]] for word in spoken]
     assert all(len(of_word) <= 1 for of_word in hits), "a word fired twice"
-    # Of 14 words that sound like it, "marvik" still fires (docs/accuracy.md).
+    # Of 14 words that sound like it, "marvik" still fires (results/two-stages.md).
     assert len(detections) - sum(map(len, hits)) <= 1, "something else fired"
     assert sum(map(len, hits)) >= 6
 

@@ -15,7 +15,7 @@ from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_pa
 from wakeword_experiments.one_class.published import AUDIO
 from wakeword_experiments.two_stages.languages_study import languages_page
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
-from wakeword_experiments.two_stages.two_stages_page import accuracy_page
+from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
 from wakeword_train.recipe import default_recipe
 
 DOCS = ROOT / "docs"
@@ -340,8 +340,9 @@ def test_the_evidence_says_how_many_houses_passed() -> None:
 def test_the_page_of_accuracy_is_that_of_its_record() -> None:
     page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
     folds = [record(path.stem) for path in sorted((RESULTS).glob(f"{RECORD_PREFIX}*.json"))]
-    figures = "results/two-stages.json"
-    assert page == accuracy_page(record("two-stages"), figures=figures, peers=record("peers"), folds=folds)
+    assert page == accuracy_page(record("two-stages"), figures="two-stages", folds=folds)
+    behind = (RESULTS / "two-stages.md").read_text(encoding="utf-8")
+    assert behind == stages_page(record("two-stages"), figures="two-stages.json", folds=folds)
     for fold in folds:
         name = folds_name(fold["keyword"])
         own = (RESULTS / f"{name}.md").read_text(encoding="utf-8")

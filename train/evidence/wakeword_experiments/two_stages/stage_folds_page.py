@@ -1,4 +1,4 @@
-"""The page of the folds of a word with both stages, and the sentence about them on the page of accuracy."""
+"""The page of the folds of a word with both stages, and sentences about them for the pages of accuracy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -81,6 +81,12 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     if rate := _rate_of_all(record["folds"]):
         text += f". In the mean these models have {rate} false accepts an hour"
     return f"{text} (`{page}`)."
+
+
+def folds_recall(record: Mapping[str, Any]) -> str:
+    """Recall of all recordings at the defaults, and how many they are."""
+    recordings = _recordings(record)[0]
+    return f"{_recall(recordings, 'default')} of {len(recordings)} recordings"
 
 
 def whole_recordings(record: Mapping[str, Any]) -> Recordings:

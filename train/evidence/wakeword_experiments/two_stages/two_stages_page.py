@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wakeword_experiments.two_stages.stage_folds_page import folds_name, folds_sentence
+from wakeword_experiments.two_stages.stage_folds_page import folds_name, folds_recall, folds_sentence
 from wakeword_experiments.two_stages.two_stages_measure import interval_of
 
 Record = Mapping[str, Any]
@@ -11,58 +11,58 @@ Record = Mapping[str, Any]
 _CHOICE = (
     "## Which threshold to take",
     "",
-    "- The default, for a microphone that is always on: it is named by the false accepts an hour that it keeps in "
-    "speech without much noise.",
+    "- The default, for a microphone that is always on: its name says how many false accepts an hour it keeps in speech "
+    "without much noise.",
     "- `--point fpr=0.03` for recordings of single words, or where speech is rare: it may fire often in an hour of talk.",
     "- Better than either: [calibrate](calibration.md) on hours of sound from your own rooms. If the model misses you, "
     "[fine-tune it on your own voice](enrolment.md).",
     "",
 )
+_CLOSE = (
+    "- **Close words** come from the speech engines of training, in other voices and texts. On words from a dictionary by "
+    "engines new to training they fire in 3.0 % (`dictionary-words.md`)."
+)
 _LIMITS = (
+    "- **The collections**: people of the test said the word into the same collections that training used. Amid a "
+    "sentence, cut close, at 8 kHz or from some metres away words are found less often (`collections.md`).",
+    _CLOSE,
+    "- **Speech unlike the speech of training** wakes a model more often than it promises (`unheard.md`). Television was "
+    "not measured.",
+    "- **`wakeword info` and `wakeword models`** show other figures: what the threshold was chosen on, by other people.",
+    "- **One training run** of each model. The phoneme recogniser that ships was made after these figures "
+    "(`text-alone.md`).",
+)
+_LIMITS_AT_LENGTH = (
     "## Limits",
     "",
-    "- **Few people** were at hand, as the intervals say. Some fifty people say alexa, computer and jarvis, "
-    "and their names "
-    "are unknown. They were told apart by the sound of their voices, which is a guess. On people with known names and "
-    "shorter recordings, such a guess puts a voice of training into half of the tests (`voice-groups.md`).",
-    '- **The word of the examples** is "jarvis": two people alone say "marvin" in this test, and "alexa" is the trade mark '
-    "of a voice assistant, in just this class of goods.",
+    "- **Who speaks.** Some fifty people say alexa, computer and jarvis, and their names are unknown. They were told apart "
+    "by the sound of their voices, which is a guess. On people with known names and shorter recordings, such a guess puts "
+    "a voice of training into half of the tests ([groups](voice-groups.md)).",
+    _CLOSE.replace("`dictionary-words.md`", "[dictionary](dictionary-words.md)"),
+    "- **The corpora of training.** Words without any recording in training are in [unheard](unheard.md), and the same "
+    "words from elsewhere in [collections](collections.md).",
+    "- **Speech unlike the speech of training.** An earlier recipe trained three words without the collection of "
+    "second-language speakers. The models promise one false accept an hour; two of the three give three to four there "
+    "([unheard](unheard.md)).",
+    "- **Which utterances hold the word** is decided by their texts. For 1.1 h, one utterance each of 261 readers, the "
+    "text is what PocketSphinx heard, and it errs in one word of four or five. A false accept in what it took for the word "
+    'is not counted; at least one of "seven" may be.',
+    "- **The encoder** that the first stage begins with has heard 55 % of the speech and of the words' recordings, without "
+    'their texts. It has heard nobody who says "marvin".',
+    "- **Noise** was mixed in afterwards, into read speech.",
+    '- **The word of the examples** is "jarvis": two people alone say "marvin" here, and "alexa" is the trade mark of a '
+    "voice assistant.",
     '- **The formant voices of `demo.flac`**: "marvin" finds 6 of 7 there at its default, and fires once in 14 words that '
     "sound like it (`wakeword scan --keyword marvin assets/audio/demo.flac`).",
-    "- **The corpora of training**: the people of the test said the word into the same collections of recordings that "
-    "training used. The close words come from the speech engines of training, in other voices and texts. On "
-    "words "
-    "from a dictionary by engines new to training they fire in 3.0 % (`dictionary-words.md`). Words without "
-    "any recording in "
-    "training are in `unheard.md`, and the same words from elsewhere in `collections.md`.",
-    "- **Speech unlike the speech of training**: an earlier recipe trained three words without the collection of "
-    "second-language speakers. The models promise one false accept an hour; two of the three give three to four there "
-    "(`unheard.md`).",
-    "- **Other figures of the same models**: `wakeword info` and `wakeword models` show what a threshold was "
-    "chosen on: "
-    "the validation's recordings, by other people, and the events at that very threshold.",
-    "- **Which utterances hold the word** is decided by their texts. For 1.1 h, one utterance each of 261 "
-    "readers, the text "
-    "is what PocketSphinx heard, and it errs in one word of four or five. A false accept in what it took for the "
-    'word is not counted; at least one of "seven" may be.',
-    "- **Single words**: amid a sentence, or cut close, the words are found far less often, and some at 8 kHz "
-    "(`collections.md`).",
-    "- **The encoder** that the first stage begins with has heard 55 % of the speech and of the words' recordings, "
-    "without their texts. It has heard nobody who says "
-    '"marvin".',
-    "- **Read speech, and noise mixed in afterwards**: television was not measured, and from some metres away fewer "
-    "words are found (`collections.md`).",
     "- **The phoneme recogniser** that ships was made after these figures, and some of these people taught it. At the same "
-    "thresholds the words find as many recordings or more with it (`text-alone.md`).",
-    "- **One training run** of each model. More is in `accuracy-notes.md` (what was tried), `one-stage.md` "
-    "(peers and earlier "
-    "models), `strangers.md`, `unheard.md` and `close-words.md` (the paper's close words).",
+    "thresholds the words find as many recordings or more with it ([text alone](../text-alone.md)).",
+    "- More: [what was tried](accuracy-notes.md), [peers and earlier models](one-stage.md), [strangers](strangers.md) and "
+    "the [paper's close words](close-words.md).",
 )
 
 
-def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, folds: Sequence[Record] = ()) -> str:
-    """``docs/accuracy.md``; ``figures`` is the record's file, ``peers`` the record of other engines, and ``folds`` are
-    those of words that few people say."""
+def accuracy_page(record: Record, *, figures: str, folds: Sequence[Record] = ()) -> str:
+    """``docs/accuracy.md``; ``figures`` is the record's name, and ``folds`` are those of words that few people say."""
     words: Sequence[Record] = record["words"]
     hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in words)
     parts = [
@@ -77,21 +77,18 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         "",
         "- **Found**: recordings of the word that the model finds, and the people who made them. In noise, a noise of the "
         "test is mixed in 10 dB below the word.",
-        f"- **Fired**: detections in {hours:.1f} h of talk of {record['speakers']} people that does not hold the word. "
-        "A third of them speak English as a second language, and half of these are children. Each recording is judged "
-        "by networks that did not learn from it, at a threshold that was chosen on the speech of other people. "
-        "Utterances with the word are left out.",
+        f"- **Fired**: detections in {hours:.1f} h of talk of {record['speakers']} people without the word. A third of "
+        "them speak English as a second language, and half of these are children. Each recording is judged by networks "
+        "that did not learn from it, at a threshold that was chosen on other people's speech.",
         "- **Recall**: found recordings in percent, as recorded / in noise. Brackets: the 95 % interval as "
         f"recorded{_grouped(words)}.",
-        "- **Close words, other words**: the share of single clips of words that sound like the wake word, and "
-        "of any other "
-        "words, that make the model fire.",
+        "- **Close words, other words**: the share of single clips of words that sound like the wake word, and of any "
+        "other words, that make the model fire.",
         "- **Delay**: the time from the end of the word to the report, median / 95 %. A negative one means that the model "
         "reports before the end.",
         "- **Looks an hour**: how often the second stage works in an hour of talk ([two stages](two-stages.md)).",
-        "- **Point**: the name of a threshold. `fa_per_hour=0.5` keeps half a false accept an hour in speech "
-        "like this with a "
-        "probability of at least 80 %; `fpr=0.03` fires on 3 % of single clips, the mean of other and close words.",
+        "- **Point**: the name of a threshold, and [what it promises](calibration.md#what-a-threshold-promises). "
+        "`fpr=0.03` fires on 3 % of single clips, the mean of other and close words.",
         "",
         "## Recall",
         "",
@@ -102,8 +99,28 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         *_silence(words),
         "",
         *noisy_speech_lines(words),
-        *(() if peers is None else _peers(peers)),
-        *(line for one in folds for line in (folds_sentence(one, page=f"{folds_name(one['keyword'])}.md"), "")),
+        *_CHOICE,
+        "## Limits",
+        "",
+        f"- **Few people** were at hand, as the intervals say. {_of_folds(folds)}",
+        *_LIMITS,
+        "",
+        f"Made on {record['date']}. The files that this page names are in `train/evidence`. There `results/{figures}.json` "
+        f"has every figure, and `results/{figures}.md` the command, what each stage finds and the limits at length.",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def stages_page(record: Record, *, figures: str, folds: Sequence[Record] = ()) -> str:
+    """``results/two-stages.md``: what stands behind the page of accuracy and what few users need."""
+    words: Sequence[Record] = record["words"]
+    parts = [
+        "# Behind the page of accuracy",
+        "",
+        "[Accuracy](../../../docs/accuracy.md) says what the included models find; this page what their parts find, and "
+        "how far the figures hold.",
+        "",
         "## What the second stage adds",
         "",
         "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and the share of "
@@ -111,31 +128,26 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         "",
         *_parts(words),
         "",
-        *_CHOICE,
-        *_LIMITS,
+        "## Words that few people say",
         "",
-        f"Made by `{record['command']}` on {record['date']}. "
-        f"The files that this page names are in `train/evidence/results`; `{figures.rsplit('/', 1)[-1]}` has every figure.",
+        *(line for one in folds for line in (folds_sentence(one, page=f"{folds_name(one['keyword'])}.md"), "")),
+        *_LIMITS_AT_LENGTH,
+        "",
+        f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).",
         "",
     ]
     return "\n".join(parts)
 
 
-def _peers(record: Record) -> list[str]:
-    """What other engines find."""
-    found = [
-        f"- {peer['name']} {_recall(at, interval=True)}, {_per_hour(at)} an hour, close words {_share(at['close'])}"
-        for peer in record["peers"]
-        if (at := peer["at_cutoff"])
-    ]
-    hours = min(peer["at_cutoff"]["hours"] for peer in record["peers"])
-    return [
-        f"On the same recordings of {record['keyword']}, in {hours:.1f} h of this speech, at the thresholds of their "
-        "makers (`peers.md`):",
-        "",
-        *found,
-        "",
-    ]
+def _of_folds(folds: Sequence[Record]) -> str:
+    """What the recipes of words that few people say find, trained without a part of these people at a time."""
+    if not folds:
+        return ""
+    found = ", ".join(f'"{one["keyword"]}" {folds_recall(one)}' for one in folds)
+    return (
+        "Trained anew without a part of their people at a time, and tested on these, the recipes of two words find, as "
+        f"recorded / in noise: {found}."
+    )
 
 
 def _grouped(words: Sequence[Record]) -> str:
@@ -195,30 +207,23 @@ def _silence(words: Sequence[Record]) -> list[str]:
 
 
 def noisy_speech_lines(words: Sequence[Record]) -> list[str]:
-    """False accepts an hour in the speech as recorded and in noise, of the words of which they were "
-    "measured."""
+    """False accepts an hour in the speech as recorded and in noise, of the words that were measured so."""
     measured = [word for word in words if _is_measured(word.get("noisy_speech", {}))]
     if not measured:
         return []
     ratios = list(measured[0]["noisy_speech"])
     rows = [
-        "**These rates hold for speech without much noise.** With a noise of the test 20 or 10 dB below the "
-        "mean level of the "
-        "speech, some models fire far more often. Here every column uses the threshold of the model file, so that only the "
-        "noise differs. That threshold was chosen on this very speech, so its first column can differ from the "
-        "table above, "
-        "which chooses a threshold on other people's speech:",
+        "**These rates hold for speech without much noise.** With a noise of the test 20 or 10 dB below the mean level of "
+        "the speech, at the threshold of the model file, which was chosen on this very speech:",
         "",
-        f"| fired an hour | model's threshold, no noise | "
-        f"{' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} | looks an hour in noise |",
-        "| --- | ---: |" + " ---: |" * (len(ratios) + 1),
+        f"| fired an hour | no noise | {' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} |",
+        "| --- | ---: |" + " ---: |" * len(ratios),
     ]
     for word in measured:
         noisy = [word["noisy_speech"][ratio] for ratio in ratios]
         clean = word["stages"]["both"]["points"]["default"]
-        looks = " / ".join(f"{at['candidates_per_hour']:.0f}" for at in noisy)
         rates = " | ".join(_per_hour(at) for at in noisy)
-        rows.append(f"| {word['keyword']} | {_per_hour(clean, interval=False)} | {rates} | {looks} |")
+        rows.append(f"| {word['keyword']} | {_per_hour(clean, interval=False)} | {rates} |")
     return [*rows, ""]
 
 

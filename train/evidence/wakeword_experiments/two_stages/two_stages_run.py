@@ -19,7 +19,7 @@ from wakeword_experiments.two_stages.anyword import anyword_page, measure_anywor
 from wakeword_experiments.two_stages.noisy_speech import measure_noisy_speech
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, measure_word
-from wakeword_experiments.two_stages.two_stages_page import accuracy_page
+from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unheard_page
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
@@ -105,16 +105,17 @@ def measure_words(
 
 
 def write_page(figures: Path, page: Path) -> None:
-    """Write the page from figures that ``measure_words`` wrote, and from those of ``measure_peers`` beside them."""
+    """Write the page for users, and the longer one next to the figures, from what ``measure_words`` wrote."""
     record = json.loads(figures.read_text(encoding="utf-8"))
-    others = figures.with_name("peers.json")
-    peers = json.loads(others.read_text(encoding="utf-8")) if others.is_file() else None
     folds = [
         json.loads(path.read_text(encoding="utf-8")) for path in sorted(figures.parent.glob(f"{RECORD_PREFIX}*.json"))
     ]
-    text = accuracy_page(record, figures=f"results/{figures.name}", peers=peers, folds=folds)
-    with replacing(page) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    for path, text in (
+        (page, accuracy_page(record, figures=figures.stem, folds=folds)),
+        (figures.with_suffix(".md"), stages_page(record, figures=figures.name, folds=folds)),
+    ):
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def _card(path: Path) -> VerifierCard:
