@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wakeword_tools.export.mixed_net import (
+from wakeword_export.micro.mixed_net import (
     CHANNELS,
     OF_FEATURES,
     Int8Layer,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import openwakeword_onnx
-from wakeword_tools.contenders import microwakeword, porcupine, pyopenwakeword
+from wakeword_export.contenders import microwakeword, porcupine, pyopenwakeword
 from wakeword_tools.contenders.contender import Contender, Listener
 from wakeword_tools.contenders.own_engine import OURS
 

@@ -1,0 +1,176 @@
+"""``wakeword export`` writes files that other engines run, says what they promise, and leaves nothing where it fails."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.builders import colours, random_model_bytes
+from support.micro_nets import random_net
+
+from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.format.digest import checked_metadata
+from wakeword.format.session import open_session
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import parse_model, read_model_bytes
+from wakeword.verify.verifier_head import HEAD_KEY
+from wakeword_export.head.head_weights import head_weights
+from wakeword_export.micro.micro_files import MicroStudent, write_student
+from wakeword_tools.handover import STUDENT_FILE
+from wakeword_tools.measure.cards import embed_card
+
+DEMO = assets_folder() / "audio"
+SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")
+
+
+@pytest.fixture(scope="module")
+def background(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("background")
+    for seed in range(3):
+        soundfile.write(folder / f"{seed}.flac", 0.1 * colours(120, np.random.default_rng(seed)), 16_000)
+    return folder
+
+
+def test_without_recordings_the_point_is_called_a_guess(cli, tmp_path: Path) -> None:
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "openwakeword")
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("not calibrated for this use")
+    names = {"marvin.tflite", "marvin.onnx", "marvin.json", "README.txt"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    content = json.loads((tmp_path / "out" / "marvin.json").read_text())
+    expected = {"type": "openWakeWord", "wake_word": "marvin", "model": "marvin.tflite"}
+    assert content | expected | {"openWakeWord": {"probability_cutoff": 0.5}} == content
+    assert content["wakeword"]["promise"] is None
+    assert "not calibrated for this use" in (tmp_path / "out" / "README.txt").read_text()
+
+
+def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path: Path) -> None:
+    marvin = read_model_bytes(shipped_models()["marvin"])
+    card = parse_model(marvin).card
+    alone = {"hours": 2.54, "points": [[0.5, -6.0], [2.0, -7.0]]}
+    model = tmp_path / "ours.onnx"
+    model.write_bytes(embed_card(marvin, replace(card, training={**card.training, "head": {"alone": alone}})))
+    ended = cli("export", model, tmp_path / "out", "--to", "openwakeword", "--fa-per-hour", "0.1")
+    assert ended.status == 0, ended.err
+    expected = "0.5: 0.5 false accepts an hour in the 2.5 h of the training's background, where 0.1 was asked for"
+    assert ended.out.startswith(expected)
+    assert expected in (tmp_path / "out" / "README.txt").read_text()
+    looks = np.random.default_rng(0).normal(0, 8, (400, 96)).astype(np.float32)
+    logits = head_weights(base64.b64decode(checked_metadata(marvin)[0][HEAD_KEY])).logits(looks)
+    nearest = int(np.abs(logits + 6.0).argmin())
+    given = {"embeddings": looks[None, nearest : nearest + 16]}
+    (exported,) = open_session((tmp_path / "out" / "marvin.onnx").read_bytes()).run(None, given)
+    assert abs(logits[nearest] + 6.0) < 4
+    # A logit lies between the two points.
+    assert float(exported[0, 0]) == pytest.approx(
+        score_of_logit(logit_of(0.7) * (float(logits[nearest]) + 6.0)), abs=1e-4
+    )
+
+
+def test_it_runs_without_the_package_onnx(tmp_path: Path) -> None:
+    run = "import sys; sys.modules.update(onnx=None); from wakeword.cli import main; main()"
+    given = ["export", "marvin", str(tmp_path / "out"), "--to", "openwakeword"]
+    ended = subprocess.run([sys.executable, "-c", run, *given], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "out" / "marvin.onnx").is_file()
+
+
+def test_with_recordings_the_promise_is_printed_and_written(cli, background: Path, tmp_path: Path) -> None:
+    positives = [part for path in sorted(DEMO.glob("marvin-*.flac")) for part in ("--positives", path)]
+    options = ("--background", background, "--fa-per-hour", "14", *positives)
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "openwakeword", *options)
+    assert ended.status == 0, ended.err
+    promise = json.loads((tmp_path / "out" / "marvin.json").read_text())["wakeword"]["promise"]
+    usual = promise["at"]["0.5"]
+    assert usual["false_accepts_per_hour"]["trials"] == pytest.approx(0.1)
+    assert usual["recall"]["trials"] == 4
+    lines = ended.out.splitlines()
+    assert [line.split(":")[0] for line in lines[:3]] == ["0.3", "0.5", "0.7"]
+    assert f"0.5: {usual['false_accepts_per_hour']['count']} false accept" in lines[1]
+    assert lines[1] in (tmp_path / "out" / "README.txt").read_text()
+
+
+def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp_path: Path) -> None:
+    student = MicroStudent("alexa", random_net(), 200, ["0.784: 0 false accepts in 0.57 h"])
+    write_student(tmp_path / "runs" / "alexa" / STUDENT_FILE, student)
+    work = ("--work", tmp_path / "runs")
+    ended = cli("export", "alexa", tmp_path / "out", "--to", "microwakeword", *work)
+    assert ended.status == 0, ended.err
+    promise, warning = ended.out.splitlines()
+    assert promise == "0.784: 0 false accepts in 0.57 h"
+    assert warning.startswith("experimental")
+    names = {"alexa_wakeword.tflite", "alexa_wakeword.json", "README.txt"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    content = json.loads((tmp_path / "out" / "alexa_wakeword.json").read_text())
+    assert int(255 * content["micro"]["probability_cutoff"]) == 200
+    assert (tmp_path / "out" / content["model"]).is_file()
+    pytest.importorskip("pymicro_features", reason="needs pymicro-features, to listen as a device does")
+    ended = cli("export", "alexa", tmp_path / "again", "--to", "microwakeword", *work, "--background", background)
+    assert ended.status == 0, ended.err
+    assert "false accept" in ended.out
+    assert " 0.10 h " in ended.out
+    text = (tmp_path / "again" / "README.txt").read_text()
+    assert all(line in text for line in ended.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("marvin", "there", "--to", "openwakeword"), "expected a folder that does not exist yet, found there"),
+        (
+            ("marvin", "out", "--to", "porcupine"),
+            "expected an engine to export to among openwakeword, microwakeword, got 'porcupine'",
+        ),
+        (("one.onnx", "out", "--to", "openwakeword"), "expected a model with a second stage"),
+        (("none.onnx", "out", "--to", "openwakeword"), "expected a model file"),
+        (("one.onnx", "out", "--to", "microwakeword"), "expected a model with a second stage"),
+        (
+            ("marvin", "out", "--to", "microwakeword"),
+            "expected the network that was trained with the word, runs/marvin",
+        ),
+        (("marvin", "there", "--to", "microwakeword"), "expected a folder that does not exist yet, found there"),
+        (("marvin", "out", "--to", "openwakeword", "--background", "silent"), "there"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_half_written(
+    cli, arguments: tuple[str, ...], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "silent").mkdir()
+    (tmp_path / "one.onnx").write_bytes(random_model_bytes())
+    before = sorted(tmp_path.iterdir())
+    ended = cli("export", *arguments)
+    assert (ended.status, ended.out, len(ended.err.splitlines())) == (1, "", 1), ended.err
+    assert reason in ended.err or arguments[-1] in ended.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_positives_need_background(cli, tmp_path: Path) -> None:
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "openwakeword", "--positives", DEMO)
+    assert (ended.status, (tmp_path / "out").exists()) == (2, False)
+    assert "--positives needs --background" in ended.err
+
+
+@pytest.mark.skipif("WAKEWORD_DATA" not in os.environ, reason="WAKEWORD_DATA does not name a folder of real recordings")
+@pytest.mark.skipif(
+    not SERVER, reason="OPENWAKEWORD_PYTHON names no Python with wyoming-openwakeword, which needs numpy 1"
+)
+@pytest.mark.parametrize(("word", "name"), [("computer", "computer"), ("alexa", "alexa_wakeword")])
+def test_the_server_of_home_assistant_answers_with_the_word(cli, word: str, name: str, tmp_path: Path) -> None:
+    pytest.importorskip("wyoming", reason="needs wyoming, to ask the server")
+    from support.oww_server import detections
+
+    ended = cli("export", word, tmp_path / "out", "--to", "openwakeword")
+    assert ended.status == 0, ended.err
+    words = Path(os.environ["WAKEWORD_DATA"]) / "wake_words"
+    clips, others = sorted((words / word).glob("*.flac"))[::20], sorted((words / "jarvis").glob("*.flac"))[::70]
+    found = detections(SERVER, tmp_path / "out", name, [*clips, *others])
+    assert sum(found[: len(clips)]) >= len(clips) - 1 > 2
+    assert sum(found[len(clips) :]) == 0
