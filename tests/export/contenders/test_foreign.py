@@ -258,12 +258,19 @@ def test_a_broken_package_that_adds_an_engine_takes_nothing_away_from_files_of_t
     lines.append(("info", openww))
     whole = [cli(*line)[:2] for line in lines]
 
-    def load(point: EntryPoint) -> None:
-        raise failure
+    loaded, found = EntryPoint.load, importlib.metadata.entry_points
 
-    points = [EntryPoint("broken", "broken_package:ENGINE", ENTRY_POINTS)]
+    def load(point: EntryPoint) -> Any:
+        if point.name == "broken":
+            raise failure
+        return loaded(point)
+
+    def points(**wanted: str) -> list[EntryPoint]:
+        broken = EntryPoint("broken", "broken_package:ENGINE", ENTRY_POINTS)
+        return [*([broken] if wanted.get("name", broken.name) == broken.name else []), *found(**wanted)]
+
     monkeypatch.setattr(EntryPoint, "load", load)
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **wanted: points)
+    monkeypatch.setattr(importlib.metadata, "entry_points", points)
     assert [cli(*line)[:2] for line in lines] == whole
     assert [status for status, _ in whole] == [0, 0, 0]
     (tmp_path / "unknown.bin").write_bytes(b"of no engine that is known")

@@ -21,10 +21,18 @@ ENTRY_POINTS = "wakeword.contenders"
 def contenders() -> Iterator[Contender]:
     """All engines: this project's, then those of packages, each loaded when it is due.
 
-    Raises as ``contender_named`` does.
+    Raises as ``contender_named`` does, after all others, so that a broken package takes none of them away.
     """
     yield OURS
-    yield from (contender_named(name) for name in plugin_names(ENTRY_POINTS) if name != OURS.name)
+    failures = []
+    for name in plugin_names(ENTRY_POINTS):
+        if name != OURS.name:
+            try:
+                yield contender_named(name)
+            except ConfigError as error:
+                failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def contender_named(name: str) -> Contender:
