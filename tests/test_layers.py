@@ -178,7 +178,7 @@ ROOMS_ABOVE = {
         "voice_network",
         *("recipe", "pipeline", "quick_gate", "renew", "train_options", "from_text", "train_command", "cli"),
     ),
-    "wakeword_export": ("exporter", "flat_model", "head", "micro", "registry", "contenders", "student", "cli"),
+    "wakeword_export": ("exporter", "flat_model", "trial", "head", "micro", "registry", "contenders", "student", "cli"),
 }
 """The folders and files of the other wheels: each imports only those before it, but for ``CLIMBS``."""
 CLIMBS = {

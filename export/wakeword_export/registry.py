@@ -16,7 +16,7 @@ from wakeword_export.micro import micro_files
 ENTRY_POINTS = "wakeword.exporters"
 """Group of the entry points through which other packages add exporters."""
 
-EXPORTERS = (openwakeword.EXPORTER, micro_files.MICRO_EXPORTER)
+EXPORTERS = (openwakeword.EXPORTER, micro_files.MICRO_EXPORTER, micro_files.HACS_EXPORTER)
 
 
 def exporter_named(name: str) -> Exporter:

@@ -39,5 +39,5 @@ def test_an_unusable_package_is_named(code: str, reason: str, tmp_path: Path, mo
     monkeypatch.delitem(__import__("sys").modules, "mine_files", raising=False)
     with pytest.raises(ConfigError, match=reason):
         exporter_named("mine")
-    with pytest.raises(ConfigError, match="to export to among openwakeword, microwakeword, mine, got 'theirs'"):
+    with pytest.raises(ConfigError, match="to export to among openwakeword, microwakeword, hacs, mine, got 'theirs'"):
         exporter_named("theirs")

@@ -56,7 +56,8 @@ class Command(NamedTuple):
 
 INSIDE = {
     "--say": Command("wakeword_train.from_text:typed_model", "The model file of a word, from its text."),
-    "--for": Command("wakeword_export.student.teaching:student_teacher", "What teaches another engine's network."),
+    "--for": Command("wakeword_export.student.teaching:student_teacher", "A student of the model."),
+    "--to": Command("wakeword_train.cli:train_text", "The model of a text."),
     "voice": Command("wakeword_train.voice_network:make_voice_network", "The network of speakers."),
 }
 """What a command or an option calls in a package above its own."""

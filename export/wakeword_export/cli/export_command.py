@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from wakeword.base.files import new_folder
-from wakeword.base.plugins import require
 from wakeword.base.text import printable
+from wakeword.cli.app import INSIDE
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
-from wakeword.model.installed import model_file
+from wakeword.model.installed import model_file, names_model, nearest_name, shipped_models, user_models
 from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
 from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
@@ -21,9 +21,11 @@ from wakeword_tools.kinds import Kind
 class ExportOptions:
     """The options of the command."""
 
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: a file (.onnx), or the name of one.")]
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A file (.onnx), a model's name, or a text, which is trained first.")
+    ]
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the files.")]
-    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="openwakeword or microwakeword.")]
+    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="openwakeword, microwakeword or hacs.")]
     background: BackgroundOption = None
     positives: KnownPositivesOption = None
     fa_per_hour: Annotated[
@@ -42,6 +44,7 @@ class ExportOptions:
 def export(options: ExportOptions) -> None:
     """Write a model as files that another engine runs.
 
+    A text in place of a model is trained first, as `wakeword train` does.
     With hours of speech without the word the threshold is measured as the other engine will hear it; without them it is
     what the training noted, or a guess.
     """
@@ -49,8 +52,6 @@ def export(options: ExportOptions) -> None:
         raise typer.BadParameter(
             "--positives needs --background, in which the threshold is chosen; try: --background HOURS_OF_SPEECH"
         )
-    if options.background:
-        require("export", "scipy")
     run_export(options)
 
 
@@ -67,11 +68,13 @@ def run_export(options: ExportOptions) -> None:
     from wakeword_tools.measure.selection import select
 
     exporter = exporter_named(options.to)
-    require("export", *exporter.packages)
-    model = load_model(options.model)
-    exporter.check(model)
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     with new_folder(options.folder) as folder:
+        if _is_text(options.model):
+            note(f"no model is called {printable(options.model)!r}, so it is trained first: {exporter.expected}")
+            INSIDE["--to"].load()(options.model, exporter.trained_for, options.work)
+        model = load_model(options.model)
+        exporter.check(model)
         recordings = select(places, model.card.phrase, report=note)
         data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
         order = ExportOrder(model, data, recordings, options.fa_per_hour, note, run)
@@ -80,3 +83,10 @@ def run_export(options: ExportOptions) -> None:
     for line in lines:
         print(printable(line))
     note(f"{options.folder}: {names}")
+
+
+def _is_text(given: str) -> bool:
+    """Whether a model is to be trained from what is given: no model, no file, and no misspelt name of a model."""
+    if names_model(given) or Path(given).exists() or Path(given).name != given:
+        return False
+    return " " in given or nearest_name(given, [*shipped_models(), *user_models()]) is None

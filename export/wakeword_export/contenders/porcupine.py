@@ -96,5 +96,4 @@ ENGINE = Contender(
     read=_read,
     where="as its sensitivity: 1.05 less 1.05 times the threshold",
     install="pip install pvporcupine",
-    listener=lambda files: PorcupineEngine(files, (0.5,)).push,
 )

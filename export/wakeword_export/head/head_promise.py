@@ -61,20 +61,10 @@ def between(usual: float, lax: float) -> HeadPoint:
     return HeadPoint(logit, logit_of(STRICT) / spread)
 
 
-@dataclass(frozen=True)
-class NotedPoint:
-    """A point that a training noted, of the head alone."""
-
-    point: HeadPoint
-    fa_per_hour: float
-    """The rate that it kept: the lowest one that was noted, if a lower one is asked for."""
-    hours: float
-    """Hours of the training's background."""
-
-
-def noted(card: ModelCard, fa_per_hour: float) -> NotedPoint | None:
+def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float, float] | None:
     """The point at which the head alone kept a rate in the training's background, by heads that had not heard who speaks.
 
+    Then the rate that it kept, the lowest that was noted if a lower one is asked for, and the hours of that background.
     ``None`` if the training noted none, or nothing of use. Between the noted rates the logit is interpolated by the rate's
     logarithm.
     """
@@ -88,7 +78,7 @@ def noted(card: ModelCard, fa_per_hour: float) -> NotedPoint | None:
         return None
     rate = max(fa_per_hour, float(rates[0]))
     found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
-    return NotedPoint(between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours)
+    return between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours
 
 
 def guessed(card: ModelCard) -> HeadPoint:

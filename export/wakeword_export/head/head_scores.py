@@ -16,7 +16,7 @@ from wakeword.batch.inputs.opening import local_files
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.head_weights import HeadWeights
-from wakeword_export.head.oww_features import OwwFeatures, first_sample, last_sample
+from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
 from wakeword_tools.measure.recordings import Selection, items_of
@@ -61,8 +61,16 @@ class HeadListener:
 
     def scores(self, blocks: Iterable[Array]) -> Scores:
         """See ``ExportListener``."""
-        logits = self._head.logits(self._features.embeddings(blocks)).tolist()
-        return np.array([score_of_logit(logit) for logit in logits], np.float64)
+        return self._scores(self._features.embeddings(blocks))
+
+    def after_resets(self, noise: Array, sound: Array) -> Scores:
+        """The scores of ``sound`` after resets of openWakeWord for Python, whose windows begin with a part of ``noise``."""
+        past, fresh = self._features.embeddings([noise])[AUTOFILL // STEP :], self._features.after_reset(sound)
+        begun = (past[first : first + HEAD_EMBEDDINGS] for first in range(0, len(past), HEAD_EMBEDDINGS))
+        return np.concatenate([self._scores(np.concatenate([some, fresh])) for some in begun])
+
+    def _scores(self, embeddings: Array) -> Scores:
+        return np.array([score_of_logit(logit) for logit in self._head.logits(embeddings).tolist()], np.float64)
 
     @property
     def first_window(self) -> tuple[float, float]:

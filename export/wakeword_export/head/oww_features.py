@@ -61,12 +61,20 @@ class OwwFeatures:
 
     def embeddings(self, blocks: Iterable[Array]) -> Array:
         """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``, from the zeros before it on."""
+        # Before the first frame, so that embeddings end where theirs do; they do not reach what is kept below.
+        return self._embedded(np.zeros((_EARLIER, _MELS), np.float32), _pieces(blocks, before=AUTOFILL))
+
+    def after_reset(self, samples: Array) -> Array:
+        """The embeddings of ``(samples,)`` after openWakeWord for Python was reset: its spectrogram begins with ones."""
+        begun = np.ones((WARM_UP * STEP_FRAMES + _EARLIER, _MELS), np.float32)
+        return self._embedded(begun, _pieces([samples], before=0))
+
+    def _embedded(self, frames: Array, pieces: Iterable[Array]) -> Array:
+        """The embeddings of frames ``(frames, 32)`` that come before pieces of sound."""
         window = hann_window(FeatureConfig()).astype(np.float64)
         state = {name: np.zeros(shape, np.float32) for name, shape in self._caches.items()}
-        # Before the first frame, so that embeddings end where theirs do; they do not reach what is kept below.
-        frames: Array = np.zeros((_EARLIER, _MELS), np.float32)
         found = []
-        for samples in _pieces(blocks):
+        for samples in pieces:
             frames = np.concatenate([frames, self._log_mel(samples, window)])
             count = len(frames) // STEP_FRAMES * STEP_FRAMES
             outputs = ["embeddings", *(f"{name}_next" for name in state)]
@@ -88,9 +96,12 @@ class OwwFeatures:
         return found
 
 
-def _pieces(blocks: Iterable[Array]) -> Iterator[Array]:
-    """The stream in pieces ``(1280 n + 352,)``, each with the end of the last one; what is left at the end is not used."""
-    kept: Array = np.zeros(AUTOFILL, np.float32)
+def _pieces(blocks: Iterable[Array], *, before: int) -> Iterator[Array]:
+    """The stream in pieces ``(1280 n + 352,)``, each with the end of the last one; what is left at the end is not used.
+
+    ``before``: zeros before it.
+    """
+    kept: Array = np.zeros(before, np.float32)
     for block in blocks:
         # As 16-bit integers, which is what their engines take.
         kept = np.concatenate([kept, np.clip(np.rint(block * np.float32(32_768)), -32_768, 32_767)])

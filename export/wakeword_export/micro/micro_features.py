@@ -1,19 +1,19 @@
 """microWakeWord's features of sound: 40 numbers each 10 ms, in the steps that a model takes.
 
-They depend on the seconds before, as the front end follows the noise. Needs the package ``pymicro-features``.
+They depend on the seconds before, as the front end follows the noise.
 """
 
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
+from pymicro_features import MicroFrontend
 
 from wakeword.base.types import Array
 from wakeword_export.micro.mixed_net import CHANNELS
 
 FRAME = 160
 """Samples from one frame to the next."""
-FEATURES_PACKAGE = "pymicro_features"
 _LARGEST = 26.0
 """What the package gives for the largest feature that a model knows."""
 
@@ -22,9 +22,6 @@ class MicroFeatures:
     """The features of one stream. Blocks of any length."""
 
     def __init__(self) -> None:
-        # Imported here, as only students and their measurement need it.
-        from pymicro_features import MicroFrontend
-
         self._front = MicroFrontend()
         self._kept = b""
 

@@ -16,12 +16,23 @@ import numpy as np
 from wakeword.base.errors import CalibrationError, ModelError
 from wakeword.base.files import replacing, write_json
 from wakeword.base.version import __version__
-from wakeword.model.model import Model
-from wakeword_export.exporter import Exporter, ExportOrder, engine_name
+from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
+from wakeword_export.head.head_scores import exported_scores
+from wakeword_export.micro.micro_point import MicroListener, chosen_cutoff, threshold_of
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
+from wakeword_export.trial import TRIED, require_silence
 from wakeword_tools.handover import STUDENT_FILE
 from wakeword_tools.kinds import Kind
+
+WAKE_WORDS = "custom_wake_words"
+"""The folder in which Home Assistant looks for words."""
+_LICENCES = [folder / "LICENSE" for folder in Path(__file__).parents[1:4:2]]
+"""In the wheel, and in a checkout."""
+_PUBLISH = (
+    "publish it as a public repository on GitHub with a description and topics; in HACS it is a custom repository of the "
+    "type wake word"
+)
 
 
 @dataclass(frozen=True)
@@ -64,23 +75,30 @@ ARENA = 24_000
 """Bytes that a device sets aside for a model. The ESP32's interpreter needs 20,700 on a PC, less with 32-bit addresses."""
 
 
-_UNMEASURED = (
-    "experimental: what it finds of people is not known without their recordings (--positives, with --background); of "
-    "three words trained from their text it found 87, 64 and 31 %"
-)
-
-
-def check_two_stages(model: Model) -> None:
-    """Raise ``ModelError`` for a model without a second stage, which could not teach a student."""
-    if model.card.verifier is None:
-        raise ModelError(
-            f"expected a model with a second stage, as `wakeword train` makes it, got the model {model.card.phrase!r} with "
-            "one stage: it cannot teach a network for microWakeWord; train the word again"
-        )
+_FOUND = "of three words trained from their text it found 87, 64 and 31 % of the recordings of people"
+_UNMEASURED = f"experimental: --positives, with --background, measures what it finds of people; {_FOUND}"
 
 
 def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.json and README.txt; the lines that say what they promise."""
+    return _write(order, folder, folder / "README.txt")
+
+
+def write_repository(order: ExportOrder, folder: Path) -> Sequence[str]:
+    """Write a repository of the category ``wake_word`` of HACS; the promise, and how it is published.
+
+    HACS copies the folder ``custom_wake_words``. It takes one word: one .json and one .tflite of the same name. Its pull
+    request 5435 was still open when its source was read.
+    """
+    (folder / WAKE_WORDS).mkdir()
+    lines = _write(order, folder / WAKE_WORDS, folder / "README.md")
+    write_json(folder / "hacs.json", {"name": f"Wake word: {order.model.card.phrase}"})
+    (folder / "LICENSE").write_bytes(next(filter(Path.is_file, _LICENCES)).read_bytes())
+    return [*lines, _PUBLISH]
+
+
+def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
+    """Write NAME.tflite and NAME.json, which belong together, and a page about them; the lines of the promise."""
     phrase = order.model.card.phrase
     student = read_student(order.run / STUDENT_FILE)
     if student is None:
@@ -95,34 +113,34 @@ def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
         cutoff, lines = _calibrated(order, student)
     if not (order.recordings.files.get(Kind.BACKGROUND) and order.recordings.files.get(Kind.POSITIVE)):
         lines = [*lines, _UNMEASURED]
+    require_silence(MicroListener(student.net).scores, threshold_of(cutoff))
     name = engine_name(phrase)
     data = micro_tflite_bytes(student.net, description=f"{phrase}, made by wakeword {__version__}")
     (folder / f"{name}.tflite").write_bytes(data)
     described = manifest(phrase, f"{name}.tflite", cutoff=cutoff, language=order.model.card.language)
     write_json(folder / f"{name}.json", described)
-    shown = described["micro"]["probability_cutoff"]
-    text = _README.format(phrase=phrase, name=name, cutoff=shown, window=MICRO_WINDOW, promise="\n  ".join(lines))
-    (folder / "README.txt").write_text(text, encoding="utf-8")
+    measured = "\n".join(f"- {line}" for line in [*lines, TRIED])
+    shown, licence = described["micro"]["probability_cutoff"], order.model.card.licence
+    text = _README.format(
+        phrase=phrase, name=name, version=__version__, cutoff=shown, measured=measured, licence=licence
+    )
+    about.write_text(text, encoding="utf-8")
     return lines
 
 
 def _calibrated(order: ExportOrder, student: MicroStudent) -> tuple[int, list[str]]:
     """The cutoff on the recordings, and its promise."""
-    # Imported here, as only this needs scipy.
-    from wakeword_export.head.head_scores import exported_scores
-    from wakeword_export.micro.micro_point import MicroListener, chosen_cutoff
-
     order.report(
         f"listening to {len(order.recordings.files[Kind.BACKGROUND])} recordings of background as a device does"
     )
     heard = exported_scores(MicroListener(student.net), order.recordings, warn=order.report)
-    point = chosen_cutoff(heard, order.fa_per_hour, warn=order.report)
-    ((_, rates),) = point.promise.rates.items()
+    cutoff, promise = chosen_cutoff(heard, order.fa_per_hour, warn=order.report)
+    ((_, rates),) = promise.rates.items()
     if rates.recall is not None and not rates.recall.count:
         raise CalibrationError(
-            f"at {point.promise.target} none of the {rates.recall.trials:g} recordings of the word would be found"
+            f"at {promise.target} none of the {rates.recall.trials:g} recordings of the word would be found"
         )
-    return point.cutoff, point.promise.lines()
+    return cutoff, promise.lines()
 
 
 def manifest(phrase: str, file: str, *, cutoff: int, language: str) -> dict[str, Any]:
@@ -150,24 +168,30 @@ def manifest(phrase: str, file: str, *, cutoff: int, language: str) -> dict[str,
 
 
 _README = """\
-{phrase}: files for microWakeWord and the devices that run its models
+# {phrase}
 
-  {name}.json    for ESPHome's micro_wake_word, linux-voice-assistant and Home Assistant's custom wake words
-  {name}.tflite  the network, next to the .json
+A wake word for voice satellites that run microWakeWord: {name}.json and {name}.tflite. Made by wakeword {version}.
 
-ESPHome:
-  micro_wake_word:
-    models:
-      - model: {name}.json
+## What was measured
 
-The word is heard where the mean of {window} outputs, one each 30 ms, is above {cutoff:g} (probability_cutoff). A higher
-cutoff gives fewer false accepts and finds less.
+By the cutoff, probability_cutoff in {name}.json, which is {cutoff:g}. A higher one fires less and finds less.
 
-What was measured, by cutoff:
-  {promise}
-Other speech can give more false accepts. Recordings that the word was trained on give fewer.
+{measured}
 
-Which file goes where, step by step: docs/microwakeword.md of wakeword.
+Nothing was measured on a device. Other speech can give more false accepts; recordings that it was trained on give fewer.
+
+## Use it
+
+- Home Assistant: copy both files into config/custom_wake_words. HACS does it with a repository that `--to hacs` wrote, as a
+  custom repository of the type wake word.
+- ESPHome: name {name}.json under micro_wake_word, models, and build the device anew.
+- Other clients, step by step: docs/devices.md of wakeword.
+
+## Licence
+
+Apache License 2.0, as the weights with which its training began. The model that taught it says of its licence: {licence}.
 """
 
-MICRO_EXPORTER = Exporter("microwakeword", write_micro_files, check_two_stages, packages=("flatbuffers",))
+_EXPECTED = f"some 20 minutes on two cores; {_FOUND}"
+MICRO_EXPORTER = Exporter("microwakeword", write_micro_files, require_second_stage, _EXPECTED, "microwakeword")
+HACS_EXPORTER = Exporter("hacs", write_repository, require_second_stage, _EXPECTED, "microwakeword")

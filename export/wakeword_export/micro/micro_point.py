@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.base.events import Line
+from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword_export.head.head_promise import HeadPromise, rates_at
 from wakeword_export.head.head_scores import HeadScores
@@ -50,25 +50,12 @@ class MicroListener:
         return micro_scores(self._net, micro_features(chain([silence], blocks)))[_DEAF:]
 
 
-@dataclass(frozen=True)
-class MicroPoint:
-    """A cutoff and what it promises."""
-
-    cutoff: int
-    promise: HeadPromise
-
-    @property
-    def threshold(self) -> float:
-        """The least mean that fires, from 0 to 1."""
-        return threshold_of(self.cutoff)
-
-
 def threshold_of(cutoff: int) -> float:
     """The least mean, from 0 to 1, that is above a cutoff."""
     return (cutoff * MICRO_WINDOW + 1) / _LARGEST
 
 
-def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> MicroPoint:
+def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> tuple[int, HeadPromise]:
     """The cutoff that keeps a rate of false accepts in the background that was heard, and what it does there.
 
     Where the hours are few, the rate above the highest events is foreseen from the tail that they form; the promise is
@@ -81,9 +68,7 @@ def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> Micro
     above = peaks[allowed] if allowed < len(peaks) else 0.0
     threshold = max(above, _foreseen(peaks, fa_per_hour * scores.hours))
     cutoff = min(LARGEST_CUTOFF, math.ceil(threshold * 255))
-    return MicroPoint(
-        cutoff, HeadPromise(target.name, {round(cutoff / 255, 3): rates_at(scores, threshold_of(cutoff))})
-    )
+    return cutoff, HeadPromise(target.name, {round(cutoff / 255, 3): rates_at(scores, threshold_of(cutoff))})
 
 
 def _peaks(scores: ScoreSet) -> list[float]:
@@ -97,14 +82,9 @@ def _peaks(scores: ScoreSet) -> list[float]:
 
 def _foreseen(peaks: list[float], events: float) -> float:
     """The score that so many events, or a part of one, reach, if the logits of the highest ones fall off exponentially."""
-    tail = [_logit(peak) for peak in peaks[: _TAIL + 1]]
+    least = 0.5 / _LARGEST
+    tail = [logit_of(min(max(peak, least), 1 - least)) for peak in peaks[: _TAIL + 1]]
     if len(tail) <= _TAIL:
         return 0.0
     excess = float(np.mean(tail[:-1])) - tail[-1]
-    logit = tail[-1] + excess * math.log(_TAIL / max(events, 0.01))
-    return 1 / (1 + math.exp(-logit))
-
-
-def _logit(score: float) -> float:
-    score = min(max(score, 0.5 / _LARGEST), 1 - 0.5 / _LARGEST)
-    return math.log(score / (1 - score))
+    return score_of_logit(tail[-1] + excess * math.log(_TAIL / max(events, 0.01)))

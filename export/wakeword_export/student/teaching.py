@@ -13,11 +13,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
-from wakeword.base.plugins import require
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model, read_model
 from wakeword_export.head.head_scores import HeadScores
-from wakeword_export.micro.micro_features import FEATURES_PACKAGE, micro_features
+from wakeword_export.micro.micro_features import micro_features
 from wakeword_export.micro.micro_files import MicroStudent, write_student
 from wakeword_export.micro.micro_point import chosen_cutoff, micro_scores
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE, Int8Net
@@ -47,18 +46,12 @@ _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
 
 
-def require_student_packages(config: TrainConfig) -> None:
-    """Raise ``ConfigError`` if a package or a pack is missing that a student's training needs."""
-    micro_pack_path(_pack_of(config))
-    require("export", FEATURES_PACKAGE)
-
-
 def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
     """What trains a student after the word's training, and gives the lines that say what was measured.
 
-    Raises ``ConfigError`` for what is missing, before any training.
+    Raises ``ConfigError`` for a missing pack, before any training.
     """
-    require_student_packages(config)
+    micro_pack_path(_pack_of(config))
 
     def teach(
         result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], report: Line
@@ -73,10 +66,10 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
     """Train a student of ``model`` and write it to ``run``.
 
     ``clips``: of the word's training; of background, recordings only: the starter pack is read in parts of its own.
-    Raises ``ConfigError`` for a missing package or pack, ``DataError`` for missing clips, and ``ModelError`` if the student
+    Raises ``ConfigError`` for a missing pack, ``DataError`` for missing clips, and ``ModelError`` if the student
     finds less than ``config.student.least_recall`` of the words held out.
     """
-    require_student_packages(config)
+    micro_pack_path(_pack_of(config))
     settings = config.student
     with one_thread():
         stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
@@ -119,21 +112,21 @@ def _finished(
     words = "synthetic words" if only_synthetic else "words of people and synthetic voices"
     batches = StudentBatches(scenes, config.student, torch.Generator().manual_seed(config.seed))
     net = quantised(network, batches.clean(_WINDOWS).numpy())
-    point = chosen_cutoff(heard_by(net, *held_out, only_synthetic=only_synthetic), _RATE, warn=report)
-    ((_, rates),) = point.promise.rates.items()
+    cutoff, promise = chosen_cutoff(heard_by(net, *held_out, only_synthetic=only_synthetic), _RATE, warn=report)
+    ((_, rates),) = promise.rates.items()
     assert rates.recall is not None
     if rates.recall.value < config.student.least_recall:
         raise ModelError(
             f"expected a student that finds {config.student.least_recall:.0%} of the {words} held out "
-            f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {point.cutoff / 255:.3f}; a longer "
+            f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {cutoff / 255:.3f}; a longer "
             "word, or recordings of it, make a better one"
         )
-    lines = [line.replace("recordings of the word", words) for line in point.promise.lines()]
+    lines = [line.replace("recordings of the word", words) for line in promise.lines()]
     if only_synthetic:
         lines.append(
             "people may be found less often than synthetic words: export with --background and --positives measures it"
         )
-    student = MicroStudent(config.keyword, net, point.cutoff, lines)
+    student = MicroStudent(config.keyword, net, cutoff, lines)
     write_student(run / STUDENT_FILE, student)
     return student
 

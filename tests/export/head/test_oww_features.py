@@ -10,7 +10,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import ModelError
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword_export.head.oww_features import OwwFeatures, first_sample, last_sample
+from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 
 NETWORK = assets_folder() / "encoders" / EMBEDDING_FILE
 SPEECH = assets_folder() / "audio" / "demo.flac"
@@ -62,3 +62,13 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
     path.write_bytes(NETWORK.read_bytes().replace(b"mel_matrix", b"mel_matrox"))
     with pytest.raises(ModelError, match="expected the embedding network of wakeword"):
         OwwFeatures(path)
+
+
+def test_a_reset_of_openwakeword_is_forgotten_after_what_an_embedding_sees(features: OwwFeatures) -> None:
+    samples = colours(4, np.random.default_rng(0))
+    fresh, whole = features.after_reset(samples), features.embeddings([samples])[AUTOFILL // STEP :]
+    # 76 frames: the first nine embeddings see the ones with which its spectrogram begins.
+    same = [any(np.abs(whole - one).max(axis=1) < 1e-3) for one in fresh]
+    assert not any(same[:9])
+    assert all(same[9:-1])
+    assert len(fresh) > 40

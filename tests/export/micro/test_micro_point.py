@@ -23,28 +23,29 @@ def heard(events: int = 60, *, hours: float = 8.0, word: float = 0.99) -> HeadSc
 def test_the_rate_is_kept() -> None:
     for rate in (0.5, 1.0, 2.0):
         found = heard()
-        point = chosen_cutoff(found, rate, warn=pytest.fail)
-        assert events_at(found.scores.streams, point.threshold, hop=STRIDE) <= rate * 8
-        assert 0 < point.cutoff <= LARGEST_CUTOFF
+        cutoff, _ = chosen_cutoff(found, rate, warn=pytest.fail)
+        assert events_at(found.scores.streams, threshold_of(cutoff), hop=STRIDE) <= rate * 8
+        assert 0 < cutoff <= LARGEST_CUTOFF
 
 
 def test_a_higher_rate_gives_no_higher_cutoff() -> None:
-    cutoffs = [chosen_cutoff(heard(), rate, warn=lambda line: None).cutoff for rate in (0.5, 1.0, 2.0, 5.0)]
+    cutoffs = [chosen_cutoff(heard(), rate, warn=lambda line: None)[0] for rate in (0.5, 1.0, 2.0, 5.0)]
     assert cutoffs == sorted(cutoffs, reverse=True)
     assert cutoffs[0] > cutoffs[-1]
 
 
 def test_few_hours_give_a_stricter_cutoff_than_their_highest_event_and_a_laxer_promise() -> None:
     found, said = heard(hours=0.5), list[str]()
-    point = chosen_cutoff(found, 0.5, warn=said.append)
-    assert point.threshold > max(stream.max() for stream in found.scores.streams)
-    assert point.promise.target == "fa_per_hour=5"
+    cutoff, promise = chosen_cutoff(found, 0.5, warn=said.append)
+    assert threshold_of(cutoff) > max(stream.max() for stream in found.scores.streams)
+    assert promise.target == "fa_per_hour=5"
     assert "support only" in said[0]
 
 
 def test_the_promise_counts_the_words_that_are_found() -> None:
     for word, count in ((0.05, 0), (0.99, 20)):
-        (rates,) = chosen_cutoff(heard(word=word), 0.5, warn=lambda line: None).promise.rates.values()
+        _, promise = chosen_cutoff(heard(word=word), 0.5, warn=lambda line: None)
+        (rates,) = promise.rates.values()
         assert rates.recall is not None
         assert rates.recall.count == count
 

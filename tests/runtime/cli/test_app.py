@@ -205,6 +205,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
             for options in ([], ["--help"])
         ),
         (["wakeword_train"], ["train", "marvin"], "train"),
+        (["wakeword_train"], ["export", "hey zorvella", "there", "--to", "hacs"], "train"),
         (["wakeword_export"], ["train", "hey zorvella", "--for", "microwakeword"], "export"),
     ],
 )

@@ -8,14 +8,11 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Listener = Callable[[Any], object]
-"""Takes the next block of 16 kHz mono int16, ``(samples,)``."""
 
 
 class RunningEngine(Protocol):
@@ -77,12 +74,6 @@ class Contender:
     where: str = ""
     """Where its users set a threshold."""
     install: str = "pip install '.[peers]'"
-    listener: Callable[[Sequence[Path]], Listener] | None = None
-    """What an application runs, where that is cheaper than ``push``."""
-
-    def start(self, files: Sequence[Path]) -> Listener:
-        """A new stream, as an application runs it."""
-        return self.open(files).push if self.listener is None else self.listener(files)
 
     @property
     def is_installed(self) -> bool:
