@@ -146,6 +146,7 @@ NEIGHBOURS = {("checkup", "microphone"), ("takes", "microphone")}
 ROOMS_ABOVE = {
     "wakeword_tools": (
         *(
+            "registered",
             "kinds",
             "transcripts",
             "contenders",

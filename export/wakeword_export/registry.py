@@ -7,11 +7,10 @@ A package adds one with an entry point of the group ``wakeword.exporters`` that 
     myengine = "my_package.files:EXPORTER"
 """
 
-from wakeword.base.errors import ConfigError
-from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword_export.exporter import Exporter
 from wakeword_export.head import openwakeword
 from wakeword_export.micro import micro_files
+from wakeword_tools.registered import registered
 
 ENTRY_POINTS = "wakeword.exporters"
 """Group of the entry points through which other packages add exporters."""
@@ -24,11 +23,4 @@ def exporter_named(name: str) -> Exporter:
 
     Raises ``ConfigError`` if there is none, or if its package cannot be used.
     """
-    for exporter in EXPORTERS:
-        if exporter.name == name:
-            return exporter
-    found: Exporter | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Exporter)
-    if found is None:
-        known = dict.fromkeys([*(exporter.name for exporter in EXPORTERS), *plugin_names(ENTRY_POINTS)])
-        raise ConfigError(f"expected an engine to export to among {', '.join(known)}, got {name!r}")
-    return found
+    return registered(name, EXPORTERS, ENTRY_POINTS, "an engine to export to among")

@@ -9,7 +9,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
 
-TRIED = "silent on digital silence, noise, what follows a reset, chords and clipped sound, all synthetic; not tried on music"
+TRIED = "silent on silence, on noise, after a reset, on synthetic chords and clipped sound; not tried on recorded music"
 """For the text next to an export."""
 _SECONDS = 12
 _ROOTS = (110.0, 130.8, 146.8, 164.8, 196.0, 220.0)

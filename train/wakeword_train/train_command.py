@@ -111,7 +111,8 @@ def _train(
     if teach is not None:
         for line in teach(result, options.work / file_stem(settings.keyword), executor=executor, report=note):
             note(line)
-        _say_how_to_export(options, result)
+        line = ["wakeword", "export", str(result.path), f"{result.path.stem}-files", "--to", options.engine or ""]
+        note(f"write its files: {shlex.join([*line, '--work', str(options.work)])}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path
@@ -126,13 +127,6 @@ def _installed_voices() -> bool:
         complain(error)  # with no network: training does without them
         return False
     return True
-
-
-def _say_how_to_export(options: TrainOptions, result: TrainingResult) -> None:
-    """Say how the network for the other engine becomes files."""
-    work = "" if options.work == Path("runs") else f" --work {shlex.quote(str(options.work))}"
-    model, folder = (shlex.quote(name) for name in (str(result.path), f"{result.path.stem}-files"))
-    note(f"write its files: wakeword export {model} {folder} --to {options.engine}{work}")
 
 
 def _summarise(options: TrainOptions, result: TrainingResult) -> None:

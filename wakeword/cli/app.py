@@ -30,7 +30,7 @@ class Command(NamedTuple):
 
     place: str
     """``module:function``, or ``module:Options`` of a command with its ``work`` elsewhere."""
-    help: str
+    help: str = ""
     """The first line of the docstring there."""
     wider: str = ""
     """A place in another package with a command that can do more: used where that package is installed."""
@@ -55,12 +55,13 @@ class Command(NamedTuple):
 
 
 INSIDE = {
-    "--say": Command("wakeword_train.from_text:typed_model", "The model file of a word, from its text."),
-    "--for": Command("wakeword_export.student.teaching:student_teacher", "A student of the model."),
-    "--to": Command("wakeword_train.cli:train_text", "The model of a text."),
-    "voice": Command("wakeword_train.voice_network:make_voice_network", "The network of speakers."),
+    "--say": Command("wakeword_train.from_text:typed_model"),
+    "--for": Command("wakeword_export.student.teaching:student_teacher"),
+    "--to": Command("wakeword_train.cli:train_text"),
+    "voice": Command("wakeword_train.voice_network:make_voice_network"),
 }
-"""What a command or an option calls in a package above its own."""
+"""What options call in other packages: the model file of a text, what teaches a student, and the training of a text that is
+exported; and what `wakeword voice` calls, which makes the network of speakers."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

@@ -36,15 +36,10 @@ _FIT = -1.0
 
 @dataclass(frozen=True)
 class HeadPoint:
-    """The head's logit that becomes a probability of 0.5, and the slope there."""
+    """The head's logit that becomes a probability of 0.5, and the slope there: the logit times ``scale``."""
 
     logit: float
     scale: float
-
-    @property
-    def shift(self) -> float:
-        """What makes ``scale * logit + shift`` the logit of the probability."""
-        return -self.scale * self.logit
 
     def threshold(self, probability: float) -> float:
         """The sigmoid of the head's logit that becomes this probability."""

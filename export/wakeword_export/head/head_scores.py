@@ -14,8 +14,7 @@ from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword.batch.inputs.opening import local_files
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_export.head.head_weights import HeadWeights
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
@@ -56,7 +55,7 @@ class HeadListener:
 
     hop = STEP_FRAMES
 
-    def __init__(self, head: HeadWeights, features: OwwFeatures) -> None:
+    def __init__(self, head: Head, features: OwwFeatures) -> None:
         self._head, self._features = head, features
 
     def scores(self, blocks: Iterable[Array]) -> Scores:
@@ -70,7 +69,10 @@ class HeadListener:
         return np.concatenate([self._scores(np.concatenate([some, fresh])) for some in begun])
 
     def _scores(self, embeddings: Array) -> Scores:
-        return np.array([score_of_logit(logit) for logit in self._head.logits(embeddings).tolist()], np.float64)
+        ends = range(HEAD_EMBEDDINGS, len(embeddings) + 1)
+        return np.array(
+            [score_of_logit(self._head(embeddings[end - HEAD_EMBEDDINGS : end])) for end in ends], np.float64
+        )
 
     @property
     def first_window(self) -> tuple[float, float]:

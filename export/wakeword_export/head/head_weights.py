@@ -1,4 +1,4 @@
-"""The numbers of a head of the second stage, and its logits of many windows at once."""
+"""The numbers of a head of the second stage."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,12 @@ from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.graph import read_graph
 from wakeword.verify.embedding import DIMENSION
-from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 
 _NODES = [
     *("MatMul", "Add", "Relu", "Reshape", "GRU", "Reshape"),
     *("MatMul", "Softmax", "Mul", "ReduceSum", "MatMul", "Reshape", "Add"),
 ]
 """The graph of a head as `wakeword train` writes it."""
-_BATCH = 1_024
-"""Windows at once, so that memory does not grow with the recording."""
 
 
 @dataclass(frozen=True)
@@ -49,35 +46,6 @@ class HeadWeights:
     def units(self) -> int:
         """Width of the GRU's state."""
         return len(self.projection_bias)
-
-    def logits(self, embeddings: Array) -> Array:
-        """The logit of each window of 16 successive embeddings: ``(n, 96)`` -> ``(n - 15,)``; none for fewer than 16."""
-        count = max(0, len(embeddings) - HEAD_EMBEDDINGS + 1)
-        gates = np.maximum(embeddings @ self.projection + self.projection_bias, 0) @ self.inputs.T + self.inputs_bias
-        found: Array = np.empty(count, np.float32)
-        for start in range(0, count, _BATCH):
-            end = min(start + _BATCH, count)
-            found[start:end] = self._of_windows(gates[start : end + HEAD_EMBEDDINGS - 1])
-        return found
-
-    def _of_windows(self, gates: Array) -> Array:
-        """Gates from the inputs ``(n + 15, 3 units)`` -> ``(n,)``."""
-        count, units = len(gates) - HEAD_EMBEDDINGS + 1, self.units
-        state: Array = np.zeros((count, units), np.float32)
-        states = []
-        for step in range(HEAD_EMBEDDINGS):
-            here, there = gates[step : step + count], state @ self.states.T + self.states_bias
-            both = _logistic(here[:, : 2 * units] + there[:, : 2 * units])
-            update, reset = both[:, :units], both[:, units:]
-            hidden = np.tanh(here[:, 2 * units :] + reset * there[:, 2 * units :])
-            state = hidden + update * (state - hidden)
-            states.append(state)
-        all_states = np.stack(states, axis=1)
-        importance = all_states @ self.attention
-        weights = np.exp(importance - importance.max(axis=1, keepdims=True))
-        pooled = (all_states * weights).sum(axis=1) / weights.sum(axis=1)
-        found: Array = (pooled @ self.last + self.last_bias)[:, 0]
-        return found
 
 
 def head_weights(data: bytes) -> HeadWeights:
@@ -116,8 +84,3 @@ def head_weights(data: bytes) -> HeadWeights:
         values["head"],
         values["head_bias"],
     )
-
-
-def _logistic(values: Array) -> Array:
-    found: Array = np.float32(0.5) + np.float32(0.5) * np.tanh(np.float32(0.5) * values)
-    return found

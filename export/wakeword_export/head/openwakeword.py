@@ -13,12 +13,12 @@ from wakeword.base.version import __version__
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword.verify.verifier_head import HEAD_KEY
+from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.head_files import onnx_bytes, rescaled, tflite_bytes
 from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, calibrated, guessed, noted
 from wakeword_export.head.head_scores import HeadListener, exported_scores
-from wakeword_export.head.head_weights import HeadWeights, head_weights
+from wakeword_export.head.head_weights import head_weights
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
 from wakeword_tools.kinds import Kind
@@ -39,7 +39,9 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     card = order.model.card
     phrase = card.phrase
     metadata, _ = checked_metadata(order.data)
-    head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
+    data = base64.b64decode(metadata[HEAD_KEY])
+    weights = head_weights(data)
+    listener = HeadListener(Head(data), OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE))
     known = noted(card, order.fa_per_hour)
     point, lines, content = guessed(card), [_GUESSED], None
     if known is not None:
@@ -47,12 +49,11 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
         asked = "" if rate == order.fa_per_hour else f", where {order.fa_per_hour:g} was asked for"
         lines = [_NOTED.format(rate=rate, hours=hours, asked=asked)]
     if order.recordings.files.get(Kind.BACKGROUND):
-        point, lines, content = _calibrated(order, head)
-    listener = _listener(head)
+        point, lines, content = _calibrated(order, listener)
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
     require_silence(listener.scores, point.threshold(USUAL), {"the noise after a reset": np.concatenate(resets)})
     name = engine_name(phrase)
-    scaled = rescaled(head, scale=point.scale, shift=point.shift)
+    scaled = rescaled(weights, scale=point.scale, shift=-point.scale * point.logit)
     about = f"{phrase}, made by wakeword {__version__}"
     (folder / f"{name}.tflite").write_bytes(tflite_bytes(scaled, description=about))
     (folder / f"{name}.onnx").write_bytes(onnx_bytes(scaled, description=about))
@@ -65,15 +66,11 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     return lines
 
 
-def _listener(head: HeadWeights) -> HeadListener:
-    return HeadListener(head, OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE))
-
-
-def _calibrated(order: ExportOrder, head: HeadWeights) -> tuple[HeadPoint, list[str], dict[str, Any]]:
+def _calibrated(order: ExportOrder, listener: HeadListener) -> tuple[HeadPoint, list[str], dict[str, Any]]:
     """The point on the recordings, and its promise as lines and as JSON."""
     files, own = order.recordings.files, None
     order.report(f"listening to {len(files[Kind.BACKGROUND])} recordings of background as openWakeWord does")
-    heard = exported_scores(_listener(head), order.recordings, warn=order.report)
+    heard = exported_scores(listener, order.recordings, warn=order.report)
     if files.get(Kind.POSITIVE):
         order.report("listening to the same recordings with both stages, to compare")
         # What is wrong with a recording has been said.

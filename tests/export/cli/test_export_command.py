@@ -19,8 +19,7 @@ from wakeword.format.digest import checked_metadata
 from wakeword.format.session import open_session
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
-from wakeword.verify.verifier_head import HEAD_KEY
-from wakeword_export.head.head_weights import head_weights
+from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_export.micro.micro_files import MicroStudent, write_student
 from wakeword_tools.handover import STUDENT_FILE
 from wakeword_tools.measure.cards import embed_card
@@ -62,7 +61,8 @@ def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path
     assert ended.out.startswith(expected)
     assert expected in (tmp_path / "out" / "README.txt").read_text()
     looks = np.random.default_rng(0).normal(0, 8, (400, 96)).astype(np.float32)
-    logits = head_weights(base64.b64decode(checked_metadata(marvin)[0][HEAD_KEY])).logits(looks)
+    head = Head(base64.b64decode(checked_metadata(marvin)[0][HEAD_KEY]))
+    logits = np.array([head(looks[start : start + 16]) for start in range(385)])
     nearest = int(np.abs(logits + 3.0).argmin())
     given = {"embeddings": looks[None, nearest : nearest + 16]}
     (exported,) = open_session((tmp_path / "out" / "marvin.onnx").read_bytes()).run(None, given)

@@ -35,13 +35,6 @@ def data(request: pytest.FixtureRequest) -> bytes:
     return shipped_head(request.param)
 
 
-def test_many_windows_at_once_have_the_logits_of_each(data: bytes) -> None:
-    head = Head(data)
-    alone = [head(LOOKS[start : start + 16]) for start in range(25)]
-    assert head_weights(data).logits(LOOKS) == pytest.approx(alone, abs=TOLERANCE)
-    assert head_weights(data).logits(LOOKS[:15]).shape == (0,)
-
-
 def test_the_onnx_file_is_the_head_moved_and_stretched(data: bytes) -> None:
     session = open_session(onnx_bytes(rescaled(head_weights(data), scale=0.7, shift=-1.5), description="a word"))
     ((given,), (taken,)) = session.get_inputs(), session.get_outputs()

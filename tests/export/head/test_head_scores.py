@@ -12,9 +12,8 @@ from wakeword.base.errors import DataError
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword.verify.verifier_head import HEAD_KEY
+from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_export.head.head_scores import HeadListener, HeadScores, exported_scores
-from wakeword_export.head.head_weights import head_weights
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import Selection
@@ -33,7 +32,7 @@ def talk(tmp_path: Path) -> Path:
 
 def heard(recordings: Selection, said: list[str]) -> HeadScores:
     metadata, _ = checked_metadata(shipped_models()["marvin"].read_bytes())
-    head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
+    head = Head(base64.b64decode(metadata[HEAD_KEY]))
     features = OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
     return exported_scores(HeadListener(head, features), recordings, warn=said.append)
 

@@ -10,9 +10,10 @@ A package adds one with an entry point of the group ``wakeword.contenders`` that
 from collections.abc import Iterator
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.plugins import load_plugin, plugin_names
+from wakeword.base.plugins import plugin_names
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.registered import registered
 
 ENTRY_POINTS = "wakeword.contenders"
 """Group of the entry points through which packages add engines."""
@@ -40,12 +41,4 @@ def contender_named(name: str) -> Contender:
 
     Raises ``ConfigError`` if there is none, or if its package cannot be used.
     """
-    if name == OURS.name:
-        return OURS
-    found: Contender | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
-    if found is None:
-        others = plugin_names(ENTRY_POINTS)
-        known = ", ".join([f"{OURS.name}:{OURS.takes}", *(f"{one}:FILE" for one in others)])
-        more = "" if others else "; pip install '.[peers]' adds others"
-        raise ConfigError(f"expected an engine among {known}, got {name!r}{more}")
-    return found
+    return registered(name, [OURS], ENTRY_POINTS, "NAME:FILE (pip install '.[peers]' adds engines) with a name among")
