@@ -63,7 +63,7 @@ class HeadListener:
         return self._scores(self._features.embeddings(blocks))
 
     def after_resets(self, noise: Array, sound: Array) -> Scores:
-        """The scores of ``sound`` after resets of openWakeWord for Python, whose windows begin with a part of ``noise``."""
+        """The scores of ``sound`` after resets of openWakeWord for Python, each with other ``noise`` as its past."""
         past, fresh = self._features.embeddings([noise])[AUTOFILL // STEP :], self._features.after_reset(sound)
         begun = (past[first : first + HEAD_EMBEDDINGS] for first in range(0, len(past), HEAD_EMBEDDINGS))
         return np.concatenate([self._scores(np.concatenate([some, fresh])) for some in begun])

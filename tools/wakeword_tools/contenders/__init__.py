@@ -1,1 +1,1 @@
-"""Wake-word engines that are compared. Those of others come from packages, by entry points."""
+"""Wake-word engines that are compared. Packages add the engines of others by entry points."""
