@@ -47,10 +47,7 @@ def start(contender: Contender, model: str, keywords: int) -> Listener:
         from wakeword.checkup.keywords import detector_for
 
         return detector_for(model, keywords).push
-    files = brought(contender, keywords)
-    if contender is porcupine.ENGINE:
-        return porcupine.PorcupineEngine(files, (0.5,)).push
-    return contender.open(files).push
+    return contender.start(brought(contender, keywords))
 
 
 def brought(engine: Contender, words: int) -> Sequence[Path]:

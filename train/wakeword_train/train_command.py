@@ -111,8 +111,15 @@ def _train(
     if teach is not None:
         for line in teach(result, options.work / file_stem(settings.keyword), executor=executor, report=note):
             note(line)
-        line = ["wakeword", "export", str(result.path), f"{result.path.stem}-files", "--to", options.engine or ""]
-        note(f"write its files: {shlex.join([*line, '--work', str(options.work)])}")
+        files = [
+            str(result.path),
+            f"{result.path.stem}-files",
+            "--to",
+            options.engine or "",
+            "--work",
+            str(options.work),
+        ]
+        note(f"write its files: wakeword export {shlex.join(files)}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path

@@ -93,6 +93,7 @@ ENGINE = Contender(
     open=PorcupineEngine,
     delay=0.032,
     takes="FILE.ppn",
+    listener=lambda files: PorcupineEngine(files, (0.5,)).push,
     read=_read,
     where="as its sensitivity: 1.05 less 1.05 times the threshold",
     install="pip install pvporcupine",

@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +74,12 @@ class Contender:
     where: str = ""
     """Where its users set a threshold."""
     install: str = "pip install '.[peers]'"
+    listener: Callable[[Sequence[Path]], Callable[[Any], object]] | None = None
+    """What an application runs, where that is cheaper than ``push``."""
+
+    def start(self, files: Sequence[Path]) -> Callable[[Any], object]:
+        """A new stream, as an application runs it: it takes the next block of 16 kHz mono int16, ``(samples,)``."""
+        return self.open(files).push if self.listener is None else self.listener(files)
 
     @property
     def is_installed(self) -> bool:
