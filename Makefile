@@ -128,10 +128,10 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.development: pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
+$(VENV)/.development: pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml export/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
 	$(PIP) '$(TORCH)'
-	$(PIP) --editable '.[dev]' --editable ./serve --editable ./tools --editable ./train ./background --editable ./train/evidence
-	$(PIP) --editable './tools[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
+	$(PIP) --editable '.[dev]' --editable ./serve --editable ./tools --editable ./train --editable ./export ./background --editable ./train/evidence
+	$(PIP) --editable './export[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
 	@touch $@ $(VENV)/.runtime
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

@@ -159,7 +159,7 @@ def test_every_page_of_the_site_is_in_its_index() -> None:
 
 
 def test_pages_mentioned_in_the_code_exist() -> None:
-    folders = ("wakeword", "tools", "train", "assets", "examples", "tests")
+    folders = ("wakeword", "tools", "train", "export", "assets", "examples", "tests")
     files = [
         path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".toml", ".md")
     ]

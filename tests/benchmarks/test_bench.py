@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from benchmarks import benchmark as bench
 from benchmarks import stopwatch as bench_measures
 from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
-from benchmarks.contenders import MOST_KEYWORDS, PEERS, present, why
+from benchmarks.contenders import MOST_KEYWORDS, PEERS, Listener, present, why
 from benchmarks.performance_page import endurance, meaning, write_page
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
@@ -26,7 +28,7 @@ from wakeword import Detection, Detector, load_model
 from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
-from wakeword_tools.contenders.contender import Contender, Listener, RunningEngine
+from wakeword_tools.contenders.contender import Contender, RunningEngine
 from wakeword_tools.contenders.own_engine import OURS
 
 
@@ -37,7 +39,8 @@ def fail(files: object) -> RunningEngine:
 
 def contender(name: str, listener: Listener) -> Contender:
     """An engine that is always present; all its streams go to one listener."""
-    return Contender(name, name, name, "json", fail, listener=lambda files: listener)
+    running = cast(RunningEngine, SimpleNamespace(push=listener))
+    return Contender(name, name, name, "json", lambda files: running)
 
 
 def busy(milliseconds: float) -> Callable[[object], None]:

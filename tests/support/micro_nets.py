@@ -1,8 +1,10 @@
 """Random networks of microWakeWord's shape."""
 
+import dataclasses
+
 import numpy as np
 
-from wakeword_tools.export.mixed_net import (
+from wakeword_export.micro.mixed_net import (
     CHANNELS,
     OF_FEATURES,
     Int8Layer,
@@ -28,6 +30,13 @@ def random_net(seed: int = 0) -> Int8Net:
         blocks.append((in_time, layer((1, 64, channels), 0.18, in_time.outputs, rectified, relu=True)))
         channels = 64
     return Int8Net(first, tuple(blocks), layer((5, 1, channels), 0.15, rectified, Range.of(-8, 8)))
+
+
+def doubtful_net() -> Int8Net:
+    """``random_net`` with logits that are 4 lower, so that it fires on nothing at a high cutoff."""
+    net = random_net()
+    lower = np.int32(4 / (net.last.inputs.scale * net.last.scales[0]))
+    return dataclasses.replace(net, last=dataclasses.replace(net.last, bias=net.last.bias - lower))
 
 
 def random_frames(count: int, seed: int = 0) -> np.ndarray:

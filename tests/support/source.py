@@ -13,6 +13,7 @@ PACKAGES = {
     "wakeword_serve": ROOT / "serve" / "wakeword_serve",
     "wakeword_tools": ROOT / "tools" / "wakeword_tools",
     "wakeword_train": ROOT / "train" / "wakeword_train",
+    "wakeword_export": ROOT / "export" / "wakeword_export",
     "scripts": ROOT / "tools" / "scripts",
     "benchmarks": ROOT / "tools" / "benchmarks",
     "fuzz": ROOT / "tools" / "fuzz",
@@ -20,7 +21,7 @@ PACKAGES = {
 }
 """From the lowest to the highest: each imports itself and those before it that ``below`` names."""
 
-INSTALLED = ("wakeword", "wakeword_serve", "wakeword_tools", "wakeword_train")
+INSTALLED = ("wakeword", "wakeword_serve", "wakeword_tools", "wakeword_train", "wakeword_export")
 """The packages of the wheels, one each. The others are for checkouts."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -5,12 +5,13 @@ Nothing heavy is imported here: ``start_cost`` measures what the import of an en
 
 import importlib.util
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks import openwakeword_onnx
-from wakeword_tools.contenders import microwakeword, porcupine, pyopenwakeword
-from wakeword_tools.contenders.contender import Contender, Listener
+from wakeword_export.contenders import microwakeword, porcupine, pyopenwakeword
+from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
 
 PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
@@ -35,9 +36,18 @@ def why(error: Exception) -> str:
     return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}..."
 
 
+Listener = Callable[[Any], object]
+"""Takes the next block of 16 kHz mono int16, ``(samples,)``."""
+
+
 def start(contender: Contender, model: str, keywords: int) -> Listener:
     """A new stream with so many words: of this project's ``model``, or those that the engine's package brings."""
-    return contender.start([Path(model)] * keywords if contender is OURS else brought(contender, keywords))
+    # As an application runs it, where that is cheaper than what a comparison needs.
+    if contender is OURS:
+        from wakeword.checkup.keywords import detector_for
+
+        return detector_for(model, keywords).push
+    return contender.start(brought(contender, keywords))
 
 
 def brought(engine: Contender, words: int) -> Sequence[Path]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wakeword_export.contenders.tflite_files import OPEN_CUTOFF
 from wakeword_tools.contenders.contender import Contender
-from wakeword_tools.contenders.tflite_files import OPEN_CUTOFF
 
 if TYPE_CHECKING:
     import numpy as np

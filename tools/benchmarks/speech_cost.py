@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.contenders import start
+from benchmarks.contenders import Listener, start
 from benchmarks.stopwatch import TICK, cpu_ms_per_second, settle
 from wakeword import Detector
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.checkup.processor import Pcm
 from wakeword.model.installed import shipped_models
-from wakeword_tools.contenders.contender import Contender, Listener
+from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
 
 WORD_COUNTS = (1, 2, 6)

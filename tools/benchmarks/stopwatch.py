@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import start
+from benchmarks.contenders import Listener, start
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import Pcm, cost, speech_like
-from wakeword_tools.contenders.contender import Contender, Listener
+from wakeword_tools.contenders.contender import Contender
 
 TICK = 160
 """Samples in 10 ms; every block is a whole number of them."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scripts.make_pack import packed_recordings
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
-from wakeword_tools.export.micro_features import FRAME, micro_features
+from wakeword_export.micro.micro_features import FRAME, micro_features
+from wakeword_export.student.micro_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
-from wakeword_train.pack.micro_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
 from wakeword_train.pack.speech_pack import STARTER, SUFFIX, SpeechPack, pack_path, read_pack
 
 

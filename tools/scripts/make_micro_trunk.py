@@ -27,7 +27,9 @@ from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import embeddings_of
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
-from wakeword_tools.export.micro_features import micro_features
+from wakeword_export.micro.micro_features import micro_features
+from wakeword_export.student.student_network import TRUNK
+from wakeword_export.student.student_sounds import far_away
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import augment_waves
 from wakeword_train.data.channels import through_channels
@@ -37,8 +39,6 @@ from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
-from wakeword_train.student.student_network import TRUNK
-from wakeword_train.student.student_sounds import far_away
 
 SECONDS = 6
 """Of a stretch."""

@@ -1,5 +1,7 @@
 """What ``wakeword train`` starts: a training, or a model from the text alone."""
 
+from pathlib import Path
+
 from wakeword_train.train_options import TrainOptions
 
 
@@ -13,3 +15,8 @@ def train(options: TrainOptions) -> None:
     from wakeword_train.train_command import run_command
 
     run_command(options)
+
+
+def train_text(word: str, engine: str | None, work: Path) -> None:
+    """What ``wakeword export`` starts for a text without a model; ``engine`` as in ``--for``."""
+    train(TrainOptions(words=[word], engine=engine, work=work))

@@ -14,6 +14,7 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.installed import model_file
 from wakeword.model.model import read_model
+from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.point_choice import calibrate_point, choose_supported
@@ -25,7 +26,6 @@ from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.points import (
     check_target,
     default_point,
-    file_stem,
     put_into_place,
     require_trained,
     selection,

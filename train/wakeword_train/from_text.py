@@ -33,6 +33,7 @@ from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, PhonemeNetw
 from wakeword.verify.quick_phonemes import QuickKeyword
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
 from wakeword_tools.engines.languages import ENGLISH, require_language
+from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
 from wakeword_tools.measure.rates import LADDER, RateKind, Target
 from wakeword_tools.measure.scores import events_at, threshold_allowing_events
@@ -51,7 +52,7 @@ from wakeword_train.pack.speech_pack import (
     pack_path,
     read_heard,
 )
-from wakeword_train.points import TYPED, check_target, default_point, file_stem
+from wakeword_train.points import TYPED, check_target, default_point
 from wakeword_train.quick_gate import quick_gate
 from wakeword_train.report.verdict import text_alone, verdict
 from wakeword_train.spoken_texts import SpokenKeyword

@@ -12,7 +12,7 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR
 from wakeword.saving.sorting import Answer
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
-from wakeword_tools.export.micro_files import STUDENT_FILE
+from wakeword_tools.handover import STUDENT_FILE, file_stem
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
@@ -20,7 +20,7 @@ from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.pack.speech_pack import pack_path
-from wakeword_train.points import calibration_points, check_target, default_point, file_stem, points_of, put_into_place
+from wakeword_train.points import calibration_points, check_target, default_point, points_of, put_into_place
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult, StandIn

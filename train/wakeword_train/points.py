@@ -172,11 +172,6 @@ def require_trained(card: ModelCard) -> None:
         )
 
 
-def file_stem(keyword: str) -> str:
-    """The keyword as part of a file's or a folder's name."""
-    return "-".join(keyword.split())
-
-
 def check_target(out: Path) -> None:
     """Raise ``ConfigError`` before an hour of training, and not after it, if the model cannot be written.
 

@@ -13,13 +13,14 @@ from wakeword.base.errors import ConfigError, SynthesisError, WakewordError
 from wakeword.base.text import printable
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
+from wakeword.cli.app import INSIDE
 from wakeword.cli.console import complain, note
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
-from wakeword_tools.export.exporter import run_folder
+from wakeword_tools.handover import file_stem
 from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, require_short
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
@@ -27,11 +28,9 @@ from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, base_model, enrol_model
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
-from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
-from wakeword_train.student.teaching import natural_clips, require_student_packages, teach_student
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders, adversary_advice
@@ -49,8 +48,6 @@ def run_command(options: TrainOptions) -> None:
     settings = _settings(options)
     if options.download and options.data is None:
         raise typer.BadParameter("give --data, the folder to download into")
-    if options.engine is not None:
-        require_student_packages(settings)
     torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
@@ -86,6 +83,7 @@ def _train(
     out: Path,
     executor: Callable[[float], Executor],
 ) -> Path:
+    teach = None if options.engine is None else INSIDE["--for"].load()(settings)
     check_training(settings, folders, out, device=options.device.value)
     note(f"comparing {settings.keyword!r} with what people say; this takes some seconds")
     # A user who wrote a configuration for a word, or resumes its training, has decided.
@@ -94,7 +92,7 @@ def _train(
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
     for line in describe_plan(settings, folders):
         note(line)
-    if options.engine is not None:
+    if teach is not None:
         note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
     with phases_shown(phases_of(settings)) as events, how_to_go_on(lambda: events.begun, write=events.note):
         result = train_model(
@@ -110,8 +108,18 @@ def _train(
     for advice in advice_on(result):
         note(advice)
     _summarise(options, result)
-    if options.engine is not None:
-        _teach(options, settings, result, executor)
+    if teach is not None:
+        for line in teach(result, options.work / file_stem(settings.keyword), executor=executor, report=note):
+            note(line)
+        files = [
+            str(result.path),
+            f"{result.path.stem}-files",
+            "--to",
+            options.engine or "",
+            "--work",
+            str(options.work),
+        ]
+        note(f"write its files: wakeword export {shlex.join(files)}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path
@@ -126,19 +134,6 @@ def _installed_voices() -> bool:
         complain(error)  # with no network: training does without them
         return False
     return True
-
-
-def _teach(
-    options: TrainOptions, settings: TrainConfig, result: TrainingResult, executor: Callable[[float], Executor]
-) -> None:
-    """Train the network for the other engine, and say how it becomes files."""
-    run = run_folder(options.work, settings.keyword)
-    clips = [*result.clips, *natural_clips(settings, run, executor=executor, report=note)]
-    for line in teach_student(settings, clips, read_model(result.path), run, report=note).lines:
-        note(line)
-    work = "" if options.work == Path("runs") else f" --work {shlex.quote(str(options.work))}"
-    model, folder = (shlex.quote(name) for name in (str(result.path), f"{result.path.stem}-files"))
-    note(f"write its files: wakeword export {model} {folder} --to {options.engine}{work}")
 
 
 def _summarise(options: TrainOptions, result: TrainingResult) -> None:

@@ -30,7 +30,7 @@ class Command(NamedTuple):
 
     place: str
     """``module:function``, or ``module:Options`` of a command with its ``work`` elsewhere."""
-    help: str
+    help: str = ""
     """The first line of the docstring there."""
     wider: str = ""
     """A place in another package with a command that can do more: used where that package is installed."""
@@ -54,10 +54,14 @@ class Command(NamedTuple):
         return found
 
 
-TYPED_MODEL = Command("wakeword_train.from_text:typed_model", "The model file of a word, from its text.")
-"""What ``--say`` calls."""
-VOICE_NETWORK = Command("wakeword_train.voice_network:make_voice_network", "The network of speakers.")
-"""What `wakeword voice` calls where there is none yet."""
+INSIDE = {
+    "--say": Command("wakeword_train.from_text:typed_model"),
+    "--for": Command("wakeword_export.student.teaching:student_teacher"),
+    "--to": Command("wakeword_train.cli:train_text"),
+    "voice": Command("wakeword_train.voice_network:make_voice_network"),
+}
+"""What options call in other packages: the model file of a text, what teaches a student, and the training of a text that is
+exported; and what `wakeword voice` calls, which makes the network of speakers."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {
@@ -68,7 +72,7 @@ COMMANDS = {
             "scan": Command(
                 "wakeword.cli.scan:scan",
                 "Find the wake words in recordings.",
-                wider="wakeword_tools.cli.scan_of_any:scan_of_any",
+                wider="wakeword_export.cli.scan_of_any:scan_of_any",
             ),
             "models": Command(
                 "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
@@ -76,7 +80,7 @@ COMMANDS = {
             "info": Command(
                 "wakeword.cli.info:info",
                 "Show what a model listens for, and how often it is right and wrong.",
-                wider="wakeword_tools.cli.info_of_any:info_of_any",
+                wider="wakeword_export.cli.info_of_any:info_of_any",
             ),
         },
         "Your own word": {
@@ -139,7 +143,7 @@ COMMANDS = {
             ),
             "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
             "export": Command(
-                "wakeword_tools.cli.export_command:export", "Write a model as files that another engine runs."
+                "wakeword_export.cli.export_command:export", "Write a model as files that another engine runs."
             ),
         },
         "This machine": {

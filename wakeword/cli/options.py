@@ -33,9 +33,9 @@ def _files(models: list[Path] | None) -> list[Path] | None:
 def _typed(texts: list[str] | None) -> list[str] | None:
     """The value of ``--say``: the model files of words, made where they are not there yet."""
     # Imported here: it imports the commands.
-    from wakeword.cli.app import TYPED_MODEL
+    from wakeword.cli.app import INSIDE
 
-    return texts and [str(TYPED_MODEL.load()(text)) for text in texts]
+    return texts and [str(INSIDE["--say"].load()(text)) for text in texts]
 
 
 _SayOption = Annotated[

@@ -94,9 +94,9 @@ def _made_network() -> Path:
     path = _folder() / "speakers.onnx"
     if not path.is_file():
         # Imported here: it imports the commands.
-        from wakeword.cli.app import VOICE_NETWORK
+        from wakeword.cli.app import INSIDE
 
-        VOICE_NETWORK.load()(path)
+        INSIDE["voice"].load()(path)
     return path
 
 

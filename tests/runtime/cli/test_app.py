@@ -177,7 +177,7 @@ def test_the_command_line_is_light(statement: str) -> None:
     assert done.stderr == "[]\n"
 
 
-OTHERS = ("wakeword_serve", "wakeword_tools", "wakeword_train")
+OTHERS = ("wakeword_serve", "wakeword_tools", "wakeword_train", "wakeword_export")
 """The packages above the runtime."""
 TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
 
@@ -205,6 +205,8 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
             for options in ([], ["--help"])
         ),
         (["wakeword_train"], ["train", "marvin"], "train"),
+        (["wakeword_train"], ["export", "hey zorvella", "there", "--to", "hacs"], "train"),
+        (["wakeword_export"], ["train", "hey zorvella", "--for", "microwakeword"], "export"),
     ],
 )
 def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(

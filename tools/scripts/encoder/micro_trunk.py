@@ -13,9 +13,9 @@ import torch.nn.functional as nnf
 from torch import Tensor, nn
 
 from scripts.encoder.teacher import DIMENSION, HOP
-from wakeword_tools.export.mixed_net import STRIDE
-from wakeword_train.student.student_batches import varied
-from wakeword_train.student.student_network import WIDTH, StudentNetwork, scaled
+from wakeword_export.micro.mixed_net import STRIDE
+from wakeword_export.student.student_batches import varied
+from wakeword_export.student.student_network import WIDTH, StudentNetwork, scaled
 
 WINDOW = 360
 """Frames of a training window."""

@@ -1,1 +1,1 @@
-"""Wake-word engines that are compared: one file and one line in the registry each."""
+"""Wake-word engines that are compared. Packages add the engines of others by entry points."""

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Listener = Callable[[Any], object]
-"""Takes the next block of 16 kHz mono int16, ``(samples,)``."""
-
 
 class RunningEngine(Protocol):
     """An engine that listens with its models."""
@@ -77,11 +74,11 @@ class Contender:
     where: str = ""
     """Where its users set a threshold."""
     install: str = "pip install '.[peers]'"
-    listener: Callable[[Sequence[Path]], Listener] | None = None
+    listener: Callable[[Sequence[Path]], Callable[[Any], object]] | None = None
     """What an application runs, where that is cheaper than ``push``."""
 
-    def start(self, files: Sequence[Path]) -> Listener:
-        """A new stream, as an application runs it."""
+    def start(self, files: Sequence[Path]) -> Callable[[Any], object]:
+        """A new stream, as an application runs it: it takes the next block of 16 kHz mono int16, ``(samples,)``."""
         return self.open(files).push if self.listener is None else self.listener(files)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword_tools.contenders.contender import Contender, Listener
+from wakeword_tools.contenders.contender import Contender
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,12 +37,6 @@ class OwnEngine:
         return self._file.stat().st_size
 
 
-def _listener(models: Sequence[Path]) -> Listener:
-    from wakeword.checkup.keywords import detector_for
-
-    return detector_for(str(models[0]), len(models)).push
-
-
 OURS = Contender(
     name="ours",
     title="wakeword",
@@ -52,5 +46,4 @@ OURS = Contender(
     open=OwnEngine,
     delay=0.16,
     takes="WORD|FILE",
-    listener=_listener,
 )

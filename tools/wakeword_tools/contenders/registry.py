@@ -1,7 +1,7 @@
-"""The registry of wake-word engines: the built-in ones, one line each, and others from installed packages.
+"""The registry of wake-word engines: this project's, and others from installed packages.
 
 A package adds one with an entry point of the group ``wakeword.contenders`` that has the engine's name and refers to its
-``Contender`` record::
+``Contender`` record; ``wakeword-export`` adds microWakeWord, openWakeWord and Porcupine so::
 
     [project.entry-points."wakeword.contenders"]
     myengine = "my_package.listening:ENGINE"
@@ -10,41 +10,35 @@ A package adds one with an entry point of the group ``wakeword.contenders`` that
 from collections.abc import Iterator
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.plugins import load_plugin, plugin_names
-from wakeword_tools.contenders import microwakeword, porcupine, pyopenwakeword
+from wakeword.base.plugins import plugin_names
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.registered import registered
 
 ENTRY_POINTS = "wakeword.contenders"
-"""Group of the entry points through which other packages add engines."""
-
-PEERS = (
-    microwakeword.ENGINE,
-    pyopenwakeword.ENGINE,
-    porcupine.ENGINE,
-)
+"""Group of the entry points through which packages add engines."""
 
 
 def contenders() -> Iterator[Contender]:
-    """All engines: this project's, the other built-in ones, and last those of packages, each loaded when it is due.
+    """All engines: this project's, then those of packages, each loaded when it is due.
 
-    Raises as ``contender_named`` does.
+    Raises as ``contender_named`` does, after all others, so that a broken package takes none of them away.
     """
-    yield from (built_in := (OURS, *PEERS))
-    names = {one.name for one in built_in}
-    yield from (contender_named(name) for name in plugin_names(ENTRY_POINTS) if name not in names)
+    yield OURS
+    failures = []
+    for name in plugin_names(ENTRY_POINTS):
+        if name != OURS.name:
+            try:
+                yield contender_named(name)
+            except ConfigError as error:
+                failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def contender_named(name: str) -> Contender:
-    """The engine of that name; a built-in one takes precedence over one of another package.
+    """The engine of that name; this project's own takes precedence over one of another package.
 
     Raises ``ConfigError`` if there is none, or if its package cannot be used.
     """
-    for one in (OURS, *PEERS):
-        if one.name == name:
-            return one
-    found: Contender | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
-    if found is None:
-        known = [f"{one.name}:{one.takes}" for one in (OURS, *PEERS)]
-        raise ConfigError(f"expected an engine among {', '.join([*known, *plugin_names(ENTRY_POINTS)])}, got {name!r}")
-    return found
+    return registered(name, [OURS], ENTRY_POINTS, "NAME:FILE (pip install '.[peers]' adds engines) with a name among")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.plugins import load_plugin, plugin_names
+from wakeword_tools.registered import registered
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, DroccLoss, Loss, OneClassCrossEntropy
 
 ENTRY_POINTS = "wakeword.methods"
@@ -122,13 +122,7 @@ def method_named(name: str) -> Method:
 
     Raises ``ConfigError`` for an unknown name and for an entry point that does not give a method of its name.
     """
-    if name in METHODS:
-        return METHODS[name]
-    method: Method | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Method)
-    if method is None:
-        known = dict.fromkeys([*METHODS, *plugin_names(ENTRY_POINTS)])
-        raise ConfigError(f"expected method {', '.join(known)}, got {name!r}")
-    return method
+    return registered(name, _BUILT_IN, ENTRY_POINTS, "method")
 
 
 def make_loss(

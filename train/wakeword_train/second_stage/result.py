@@ -11,7 +11,7 @@ import numpy as np
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
-from wakeword_tools.export.head_promise import ALONE
+from wakeword_tools.handover import ALONE
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip

@@ -12,8 +12,8 @@ from typing import Any
 from wakeword.audio.audio_folders import audio_files
 from wakeword.base.checks import integer
 from wakeword.base.errors import ConfigError
+from wakeword_tools.handover import file_stem
 from wakeword_train.config import TrainConfig, build_config, merged, read_tables
-from wakeword_train.points import file_stem
 from wakeword_train.training_run import DataFolders
 
 _WORD = "{word}"

@@ -28,10 +28,10 @@ from wakeword_experiments.two_stages.anyword import (
 )
 from wakeword_experiments.two_stages.measured_rooms import read_rooms
 from wakeword_tools.engines.languages import ENGLISH
+from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.scores import stream_scores
 from wakeword_train.data.store import ClipStore
 from wakeword_train.from_text import FUSION, model_from_text
-from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 
 FITS = (-2, -1.5, -1.25, -1, -0.9, -0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1, -0.05, -0.02)

@@ -42,11 +42,11 @@ from wakeword_experiments.two_stages.weighing_rules import (
     recall_by_surprise,
     weighted,
 )
+from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import TrainConfig
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pipeline import train_model
-from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, candidate_runs
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL

@@ -9,7 +9,7 @@ from torch import Tensor
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_tools.export.head_promise import RATES_ALONE
+from wakeword_tools.handover import RATES_ALONE
 from wakeword_tools.measure.scores import threshold_allowing_events
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits
 

@@ -1,0 +1,1 @@
+"""The commands that write and read files of other engines."""

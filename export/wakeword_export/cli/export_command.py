@@ -1,0 +1,92 @@
+"""``wakeword export``: a model as files of another engine."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.base.files import new_folder
+from wakeword.base.text import printable
+from wakeword.cli.app import INSIDE
+from wakeword.cli.console import note
+from wakeword.cli.option_class import command
+from wakeword.model.installed import model_file, names_model, nearest_name, shipped_models, user_models
+from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
+from wakeword_tools.handover import file_stem
+from wakeword_tools.kinds import Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of the command."""
+
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A file (.onnx), a model's name, or a text, which is trained first.")
+    ]
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the files.")]
+    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="openwakeword, microwakeword or hacs.")]
+    background: BackgroundOption = None
+    positives: KnownPositivesOption = None
+    fa_per_hour: Annotated[
+        float,
+        rate_option(
+            "--fa-per-hour", 14, "False accepts an hour of the background that the engine's usual threshold keeps."
+        ),
+    ] = 0.5
+    work: Annotated[
+        Path,
+        typer.Option("--work", metavar="DIR", help="Where `wakeword train` kept the word's clips; for microwakeword."),
+    ] = Path("runs")
+
+
+@command
+def export(options: ExportOptions) -> None:
+    """Write a model as files that another engine runs.
+
+    A text in place of a model is trained first, as `wakeword train` does.
+    With hours of speech without the word the threshold is measured as the other engine will hear it; without them it is
+    what the training noted, or a guess.
+    """
+    if options.positives and not options.background:
+        raise typer.BadParameter(
+            "--positives needs --background, in which the threshold is chosen; try: --background HOURS_OF_SPEECH"
+        )
+    run_export(options)
+
+
+def run_export(options: ExportOptions) -> None:
+    """Write the folder and print what was promised.
+
+    Raises ``ConfigError`` for an engine that is not known and for a folder that exists, ``ModelError`` for a model that
+    cannot be exported, and ``AudioFileError``, ``DataError`` and ``CalibrationError`` for recordings of no use.
+    """
+    # Imported here, so that --help stays quick.
+    from wakeword.model.model import load_model, read_model_bytes
+    from wakeword_export.exporter import ExportOrder
+    from wakeword_export.registry import exporter_named
+    from wakeword_tools.measure.selection import select
+
+    exporter = exporter_named(options.to)
+    places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
+    with new_folder(options.folder) as folder:
+        if _is_text(options.model):
+            note(f"no model is called {printable(options.model)!r}, so it is trained first: {exporter.expected}")
+            INSIDE["--to"].load()(options.model, exporter.trained_for, options.work)
+        model = load_model(options.model)
+        exporter.check(model)
+        recordings = select(places, model.card.phrase, report=note)
+        data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
+        order = ExportOrder(model, data, recordings, options.fa_per_hour, note, run)
+        lines = exporter.write(order, folder)
+        names = ", ".join(sorted(path.name for path in folder.iterdir()))
+    for line in lines:
+        print(printable(line))
+    note(f"{options.folder}: {names}")
+
+
+def _is_text(given: str) -> bool:
+    """Whether a model is to be trained from what is given: no model, no file, and no misspelt name of a model."""
+    if names_model(given) or Path(given).exists() or Path(given).name != given:
+        return False
+    return " " in given or nearest_name(given, [*shipped_models(), *user_models()]) is None

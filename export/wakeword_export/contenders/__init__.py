@@ -1,0 +1,1 @@
+"""Engines of others that are compared: one file and one entry point each."""

@@ -1,0 +1,1 @@
+"""The head of a second stage as files for openWakeWord's engines."""

@@ -1,0 +1,192 @@
+"""What an exported head promises: its point on hours of speech, and what it does there."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wakeword.base.errors import CalibrationError
+from wakeword.base.events import Line
+from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.base.poisson import poisson_rate
+from wakeword.base.text import counted
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import Rate
+from wakeword_export.head.head_scores import HeadScores
+from wakeword_tools.handover import ALONE
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.intervals import clopper_pearson
+from wakeword_tools.measure.paired import PairedDifference, paired_shares
+from wakeword_tools.measure.point_choice import choose_supported, supported_target
+from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.scores import ScoreSet, events_at
+
+LAX, USUAL, STRICT = 0.3, 0.5, 0.7
+"""Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
+_LEAST_SPREAD, _MOST_SPREAD = 0.2, 4.0
+"""Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
+_FURTHEST = 25.0
+"""The highest logit of a point: beyond, a score is 1 to all its digits."""
+_FIT = -1.0
+"""The phonemes' score of a word that is said without much care."""
+
+
+@dataclass(frozen=True)
+class HeadPoint:
+    """The head's logit that becomes a probability of 0.5, and the slope there: the logit times ``scale``."""
+
+    logit: float
+    scale: float
+
+    def threshold(self, probability: float) -> float:
+        """The sigmoid of the head's logit that becomes this probability."""
+        return score_of_logit(self.logit + logit_of(probability) / self.scale)
+
+
+def between(usual: float, lax: float) -> HeadPoint:
+    """The point that puts two thresholds on sigmoids of the head's logit to ``USUAL`` and ``LAX``.
+
+    So does it, as the scale is one, with the threshold that is as far on the other side and ``STRICT``.
+    """
+    logit = logit_of(usual)
+    spread = min(_MOST_SPREAD, max(_LEAST_SPREAD, logit - logit_of(lax)))
+    return HeadPoint(logit, logit_of(STRICT) / spread)
+
+
+def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float, float] | None:
+    """The point at which the head alone kept a rate in the training's background, by heads that had not heard who speaks.
+
+    Then the rate that it kept, the lowest that was noted if a lower one is asked for, and the hours of that background.
+    ``None`` if the training noted none, or nothing of use. Between the noted rates the logit is interpolated by the rate's
+    logarithm.
+    """
+    try:
+        alone = card.training["head"][ALONE]
+        hours = float(alone["hours"])
+        rates, logits = np.array(alone["points"], np.float64).T
+    except (KeyError, TypeError, ValueError):
+        return None  # of an older training, or not ours
+    if not (len(rates) and np.isfinite([*rates, *logits, hours]).all() and rates[0] > 0 and (np.diff(rates) > 0).all()):
+        return None
+    rate = max(fa_per_hour, float(rates[0]))
+    found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
+    return between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours
+
+
+def guessed(card: ModelCard) -> HeadPoint:
+    """A point from a card that has none: the head's logit that the default needs from a word in the middle of its range.
+
+    Such a word has a logit of the first stage halfway from the gate to the default point of the first stage alone, and
+    phonemes that fit fairly. With six included models of an earlier day this fires 0 to 2 times an hour in 2 h of read
+    speech, with three words trained from their text alone 2 to 64 times.
+    """
+    assert card.verifier is not None
+    fusion, gate = card.verifier.fusion, card.verifier.gate
+    alone = card.of_stage_one()
+    first = logit_of(alone.point().threshold) if alone.default_point else gate
+    wanted = logit_of(card.point().threshold) if card.default_point else 0.0
+    slope = fusion.embedding if fusion.embedding > 0 else 1.0
+    others = fusion.stage_one * (gate + max(gate, first)) / 2 + fusion.phonemes * max(_FIT, -fusion.phoneme_floor)
+    return HeadPoint((wanted - fusion.bias - others) / slope, slope)
+
+
+_LAXER, _MOST = 4.0, 59.0
+"""How many times the false accepts an hour the lax threshold may give, and how many at most."""
+
+
+@dataclass(frozen=True)
+class HeadRates:
+    """What was measured at one threshold."""
+
+    false_accepts_per_hour: Rate
+    recall: Rate | None
+    """``None`` if no recordings of the word were given."""
+
+
+@dataclass(frozen=True)
+class HeadPromise:
+    """What a calibration measured."""
+
+    target: str
+    """As an operating point is named: ``fa_per_hour=0.5``."""
+    rates: Mapping[float, HeadRates]
+    """At ``LAX``, ``USUAL`` and ``STRICT``."""
+    own: PairedDifference | None = None
+    """Recall of our own file, the first, and of the export, each at the target in the same recordings."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``json.dump`` takes it."""
+        at = {f"{threshold:g}": dataclasses.asdict(rates) for threshold, rates in self.rates.items()}
+        return {"target": self.target, "at": at, "own_recall": None if self.own is None else self.own.first}
+
+    def lines(self) -> list[str]:
+        """For people: a line for each threshold, what the hours support, and a line if our own file finds clearly more."""
+        lines = [f"{threshold:g}: {_in_words(rates)}" for threshold, rates in self.rates.items()]
+        lines.append(f"so many hours support {self.target}")
+        if self.own is not None and self.own.gain < 0:
+            lines.append(
+                f"this export finds clearly less than wakeword itself: {self.own.second:.0%} of the recordings against "
+                f"{self.own.first:.0%}, each at {self.target} in the same speech"
+            )
+        return lines
+
+
+def calibrated(
+    heard: HeadScores, fa_per_hour: float, *, own: Scored | None, warn: Line
+) -> tuple[HeadPoint, HeadPromise]:
+    """The point at which the head keeps that rate in the background that was heard, and what it does there.
+
+    The rate is a laxer one if the background is too short for it, as in ``wakeword calibrate``. ``own``: the scores that
+    the model itself, with both stages, gave the same recordings. Raises ``CalibrationError`` if the background is too
+    short for any rate, or if no positive would be found.
+    """
+    scores = heard.scores
+    target = supported_target(scores, Target(RateKind.FA_PER_HOUR, fa_per_hour), warn=warn)
+    threshold = choose_supported(scores, target).threshold
+    if len(scores.positives) and scores.positives.max() < threshold:
+        raise CalibrationError(f"at {target.name} none of the {len(scores.positives)} positives would be found")
+    laxer = Target(target.kind, min(_MOST, _LAXER * target.value))
+    point = between(threshold, choose_supported(scores, laxer).threshold)
+    rates = {level: rates_at(scores, point.threshold(level)) for level in (LAX, STRICT)} | {
+        USUAL: rates_at(scores, threshold)
+    }
+    rates = {level: rates[level] for level in (LAX, USUAL, STRICT)}
+    difference = None if own is None else _against(own, target, heard, threshold)
+    return point, HeadPromise(target.name, rates, difference)
+
+
+def rates_at(scores: ScoreSet, threshold: float) -> HeadRates:
+    """What happens at a threshold."""
+    events = events_at(scores.streams, threshold, hop=scores.hop)
+    false = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
+    count, found = len(scores.positives), int((scores.positives >= threshold).sum())
+    return HeadRates(false, Rate(found / count, *clopper_pearson(found, count), found, count) if count else None)
+
+
+def _against(own: Scored, target: Target, heard: HeadScores, threshold: float) -> PairedDifference | None:
+    """The recall of our own file and of the head, on the clips that both have heard."""
+    kept = own.sets[0]
+    strict = choose_supported(kept, target).threshold
+    read = [*own.recordings[Kind.POSITIVE], *own.synthetic]
+    ours = np.concatenate([kept.positives, kept.synthetic_positives]) >= strict
+    by_name = dict(zip(heard.positives, (heard.scores.positives >= threshold).tolist(), strict=True))
+    pairs = [(bool(mine), by_name[one.name]) for one, mine in zip(read, ours, strict=True) if one.name in by_name]
+    return paired_shares("recall", *zip(*pairs, strict=True), higher_is_better=True) if pairs else None
+
+
+def _in_words(rates: HeadRates) -> str:
+    rate = rates.false_accepts_per_hour
+    text = (
+        f"{counted(rate.count, 'false accept')} in {rate.trials:.2f} h of speech without the word, "
+        f"{rate.value:.2f} an hour ({rate.low:.2f} to {rate.high:.2f} at 95 %)"
+    )
+    if rates.recall is not None:
+        recall = rates.recall
+        text += (
+            f"; {recall.count} of {recall.trials:g} recordings of the word found, {recall.value:.1%} "
+            f"({recall.low:.1%} to {recall.high:.1%})"
+        )
+    return text

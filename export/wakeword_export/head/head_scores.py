@@ -1,0 +1,138 @@
+"""The scores of an exported network that always listens, as another engine runs it: without gate and phonemes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+import numpy as np
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import AudioError, DataError
+from wakeword.base.events import Line
+from wakeword.base.logistic import score_of_logit
+from wakeword.base.types import Array, Scores
+from wakeword.batch.inputs.opening import local_files
+from wakeword.verify.embedding import STEP_FRAMES
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
+from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
+from wakeword_tools.measure.recordings import Selection, items_of
+from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.transcripts import TimedText
+
+_AFTER: Array = np.zeros(SAMPLE_RATE, np.float32)
+"""After a clip of the word: its last windows end behind the word, as in a stream that goes on."""
+
+
+@dataclass(frozen=True)
+class HeadScores:
+    """What was heard of some recordings."""
+
+    scores: ScoreSet
+    """The scores of all positives and streams."""
+    positives: Sequence[str]
+    """The names of the positives, in the order of their scores."""
+
+
+class ExportListener(Protocol):
+    """An exported network, as another engine runs it."""
+
+    hop: int
+    """Frames of 10 ms between two scores."""
+
+    def scores(self, blocks: Iterable[Array]) -> Scores:
+        """A score each hop of a recording in blocks, each ``(samples,)`` at 16 kHz -> ``(windows,)``."""
+
+    @property
+    def first_window(self) -> tuple[float, float]:
+        """Start and end of what the first score depends on, in seconds of the recording."""
+
+
+class HeadListener:
+    """A head on openWakeWord's features. Its scores are the sigmoids of its logits, one each 80 ms."""
+
+    hop = STEP_FRAMES
+
+    def __init__(self, head: Head, features: OwwFeatures) -> None:
+        self._head, self._features = head, features
+
+    def scores(self, blocks: Iterable[Array]) -> Scores:
+        """See ``ExportListener``."""
+        return self._scores(self._features.embeddings(blocks))
+
+    def after_resets(self, noise: Array, sound: Array) -> Scores:
+        """The scores of ``sound`` after resets of openWakeWord for Python, each with other ``noise`` as its past."""
+        past, fresh = self._features.embeddings([noise])[AUTOFILL // STEP :], self._features.after_reset(sound)
+        begun = (past[first : first + HEAD_EMBEDDINGS] for first in range(0, len(past), HEAD_EMBEDDINGS))
+        return np.concatenate([self._scores(np.concatenate([some, fresh])) for some in begun])
+
+    def _scores(self, embeddings: Array) -> Scores:
+        ends = range(HEAD_EMBEDDINGS, len(embeddings) + 1)
+        return np.array(
+            [score_of_logit(self._head(embeddings[end - HEAD_EMBEDDINGS : end])) for end in ends], np.float64
+        )
+
+    @property
+    def first_window(self) -> tuple[float, float]:
+        """See ``ExportListener``."""
+        return first_sample(0) / SAMPLE_RATE, last_sample(HEAD_EMBEDDINGS - 1) / SAMPLE_RATE
+
+
+def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Line) -> HeadScores:
+    """Listen to background and positives, each recording once.
+
+    Of background, only windows inside the parts to be measured count. Raises ``DataError`` if there is no background that
+    can be read.
+    """
+    seen, positives, streams = SeenRecordings(warn), dict[str, float](), list[Scores]()
+    seconds = 0.0
+    for read, kind, scores in _scored(listener, recordings, seen):
+        if not seen.is_new(read, kind):
+            continue
+        if kind is Kind.POSITIVE:
+            positives[read.name] = float(scores.max())
+            continue
+        parts = recordings.parts.get(read.path)  # all of it is measured where there are none
+        inside = np.ones(len(scores), bool) if parts is None else _inside(listener, len(scores), parts)
+        streams.append(np.where(inside, scores, 0.0))
+        seconds += read.seconds if parts is None else min(read.seconds, float(inside.sum()) * listener.hop / 100)
+    seen.report_copies()
+    if not streams:
+        raise DataError("expected long recordings without the word that can be read, got none")
+    return HeadScores(
+        ScoreSet(
+            np.array(list(positives.values())), np.zeros(0), streams=streams, hours=seconds / 3600, hop=listener.hop
+        ),
+        list(positives),
+    )
+
+
+def _scored(
+    listener: ExportListener, recordings: Selection, seen: SeenRecordings
+) -> Iterator[tuple[ReadRecording, Kind, Scores]]:
+    """The recordings that can be read, each with its scores."""
+    for item in items_of(recordings):
+        try:
+            for file in local_files(item.source):
+                hashed = HashedBlocks(pcm_blocks(file.path))
+                after = [_AFTER] if item.kind is Kind.POSITIVE else []
+                try:
+                    scores = listener.scores(chain(hashed, after))
+                    read = hashed.recording(file.name)
+                except AudioError as error:
+                    seen.unreadable(file.named(error))
+                else:
+                    yield read, item.kind, scores
+        except AudioError as error:
+            seen.unreadable(str(error))
+
+
+def _inside(listener: ExportListener, count: int, parts: Sequence[TimedText]) -> np.ndarray:
+    """Which of the windows are inside a part, ``(count,)``."""
+    starts, ends = (place + listener.hop / 100 * np.arange(count) for place in listener.first_window)
+    inside = np.zeros(count, bool)
+    for part in parts:
+        inside |= (starts >= part.start) & (ends <= part.end)
+    return inside

@@ -1,0 +1,1 @@
+"""A small network as files for microWakeWord's engines."""

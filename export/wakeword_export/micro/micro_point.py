@@ -1,0 +1,90 @@
+"""The cutoff of a network for microWakeWord's engines: a whole number, above which the mean of the last outputs fires."""
+
+import math
+from collections.abc import Iterable
+from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.base.events import Line
+from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.base.types import Array, Scores
+from wakeword_export.head.head_promise import HeadPromise, rates_at
+from wakeword_export.head.head_scores import HeadScores
+from wakeword_export.micro.micro_features import micro_features
+from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE, Int8Net, window_sums
+from wakeword_tools.measure.point_choice import supported_target
+from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.scores import ScoreSet, event_windows
+
+LARGEST_CUTOFF = 253
+"""Above it pymicro-wakeword, which is stricter by up to a step, would never fire."""
+_LARGEST = 255 * MICRO_WINDOW
+_DEAF = 34
+"""Outputs after a reset in which a device does not fire: 1 s."""
+_TAIL = 20
+"""Highest events from which the rate above them is foreseen."""
+_SIGHT = 1.5
+"""Seconds of sound that an output depends on, apart from the noise that the front end follows."""
+
+
+def micro_scores(net: Int8Net, frames: NDArray[np.uint8]) -> Scores:
+    """Means of the last outputs, 0 to 1, one each 30 ms, for features ``(frames, 40)`` uint8."""
+    found: Scores = window_sums(net.outputs(frames), MICRO_WINDOW) / _LARGEST
+    return found
+
+
+class MicroListener:
+    """A network as a device runs it: see ``ExportListener``. Sound before a recording is silence of 1 s."""
+
+    hop = STRIDE
+    first_window = (-_SIGHT, 0.03)
+
+    def __init__(self, net: Int8Net) -> None:
+        self._net = net
+
+    def scores(self, blocks: Iterable[Array]) -> Scores:
+        """See ``ExportListener``."""
+        silence = np.zeros(_DEAF * STRIDE * 160, np.float32)
+        return micro_scores(self._net, micro_features(chain([silence], blocks)))[_DEAF:]
+
+
+def threshold_of(cutoff: int) -> float:
+    """The least mean, from 0 to 1, that is above a cutoff."""
+    return (cutoff * MICRO_WINDOW + 1) / _LARGEST
+
+
+def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> tuple[int, HeadPromise]:
+    """The cutoff that keeps a rate of false accepts in the background that was heard, and what it does there.
+
+    Where the hours are few, the rate above the highest events is foreseen from the tail that they form; the promise is
+    still what the hours support.
+    """
+    scores = heard.scores
+    target = supported_target(scores, Target(RateKind.FA_PER_HOUR, fa_per_hour), warn=warn)
+    allowed = math.floor(fa_per_hour * scores.hours)
+    peaks = _peaks(scores)
+    above = peaks[allowed] if allowed < len(peaks) else 0.0
+    threshold = max(above, _foreseen(peaks, fa_per_hour * scores.hours))
+    cutoff = min(LARGEST_CUTOFF, math.ceil(threshold * 255))
+    return cutoff, HeadPromise(target.name, {round(cutoff / 255, 3): rates_at(scores, threshold_of(cutoff))})
+
+
+def _peaks(scores: ScoreSet) -> list[float]:
+    """The highest score of each event at a low threshold, from the highest on."""
+    found = []
+    for stream in scores.streams:
+        starts = [*event_windows(stream, 0.02, hop=scores.hop), len(stream)]
+        found += [float(stream[first:last].max()) for first, last in pairwise(starts)]
+    return sorted(found, reverse=True)
+
+
+def _foreseen(peaks: list[float], events: float) -> float:
+    """The score that so many events, or a part of one, reach, if the logits of the highest ones fall off exponentially."""
+    least = 0.5 / _LARGEST
+    tail = [logit_of(min(max(peak, least), 1 - least)) for peak in peaks[: _TAIL + 1]]
+    if len(tail) <= _TAIL:
+        return 0.0
+    excess = float(np.mean(tail[:-1])) - tail[-1]
+    return score_of_logit(tail[-1] + excess * math.log(_TAIL / max(events, 0.01)))

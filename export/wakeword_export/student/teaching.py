@@ -1,0 +1,309 @@
+"""Teaches a student a word: scenes from the clips, targets from the model, training, 8-bit numbers, and the cutoff."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from wakeword.base.errors import DataError, ModelError
+from wakeword.base.events import Line
+from wakeword.batch.jobs.work import Executor
+from wakeword.model.model import Model, read_model
+from wakeword_export.head.head_scores import HeadScores
+from wakeword_export.micro.micro_features import micro_features
+from wakeword_export.micro.micro_files import MicroStudent, write_student
+from wakeword_export.micro.micro_point import chosen_cutoff, micro_scores
+from wakeword_export.micro.mixed_net import CHANNELS, STRIDE, Int8Net
+from wakeword_export.student.micro_pack import micro_pack_path, read_micro_pack
+from wakeword_export.student.student_batches import SPAN, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
+from wakeword_export.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
+from wakeword_export.student.student_sounds import SceneMaker, Scenes, far_away
+from wakeword_tools.handover import STUDENT_FILE
+from wakeword_tools.kinds import WORD_KINDS, Kind, Split
+from wakeword_tools.measure.scores import ScoreSet, clip_score
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.batches import load_stores
+from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.mining import one_thread
+from wakeword_train.data.packed import PackedStore, packed_clips
+from wakeword_train.data.store import ClipStore
+from wakeword_train.model.network import begin_with_encoder, encoder_path
+from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
+from wakeword_train.student_config import StudentConfig
+from wakeword_train.synthesis import with_synthesised
+from wakeword_train.training import TrainingResult
+from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+
+_WINDOWS = 500
+"""From which the ranges of 8-bit numbers are taken."""
+_RATE = 0.5
+"""False accepts an hour that the cutoff aims at."""
+
+
+def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
+    """What trains a student after the word's training, and gives the lines that say what was measured.
+
+    Raises ``ConfigError`` for a missing pack, before any training.
+    """
+    micro_pack_path(_pack_of(config))
+
+    def teach(
+        result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], report: Line
+    ) -> Sequence[str]:
+        clips = [*result.clips, *natural_clips(config, run, executor=executor, report=report)]
+        return teach_student(config, clips, read_model(result.path), run, report=report).lines
+
+    return teach
+
+
+def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run: Path, *, report: Line) -> MicroStudent:
+    """Train a student of ``model`` and write it to ``run``.
+
+    ``clips``: of the word's training; of background, recordings only: the starter pack is read in parts of its own.
+    Raises ``ConfigError`` for a missing pack, ``DataError`` for missing clips, and ``ModelError`` if the student
+    finds less than ``config.student.least_recall`` of the words held out.
+    """
+    micro_pack_path(_pack_of(config))
+    settings = config.student
+    with one_thread():
+        stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
+        tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
+        recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
+        train, validation = _speech(config, recorded, without=tested)
+        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 8 minutes")
+        quieter = far_away(config.augmentation)
+        maker = SceneMaker(stores, quieter, seed=config.seed)
+        people = config.mix.recorded
+        words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
+        near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
+        judge = SceneMaker(held_out, quieter, seed=config.seed + 1)
+        judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
+        report("asking both stages about the clips")
+        scenes = StudentScenes(
+            words,
+            _targets(model, stores[Kind.POSITIVE], words, 1.0, settings.taught),
+            near,
+            _targets(model, stores[Kind.NEAR_NEGATIVE], near, 0.0, settings.taught),
+            maker.talk(settings.negatives),
+            maker.noise(settings.noise),
+            train,
+        )
+        network = fit_student(scenes, settings, seed=config.seed)
+        only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
+        return _finished(config, network, scenes, (judged, validation), only_synthetic, run, report)
+
+
+def _finished(
+    config: TrainConfig,
+    network: StudentNetwork,
+    scenes: StudentScenes,
+    held_out: tuple[Scenes, MicroSpeech],
+    only_synthetic: bool,
+    run: Path,
+    report: Line,
+) -> MicroStudent:
+    """The student in 8-bit numbers, with its cutoff, if it is good enough. ``only_synthetic``: of the words held out."""
+    words = "synthetic words" if only_synthetic else "words of people and synthetic voices"
+    batches = StudentBatches(scenes, config.student, torch.Generator().manual_seed(config.seed))
+    net = quantised(network, batches.clean(_WINDOWS).numpy())
+    cutoff, promise = chosen_cutoff(heard_by(net, *held_out, only_synthetic=only_synthetic), _RATE, warn=report)
+    ((_, rates),) = promise.rates.items()
+    assert rates.recall is not None
+    if rates.recall.value < config.student.least_recall:
+        raise ModelError(
+            f"expected a student that finds {config.student.least_recall:.0%} of the {words} held out "
+            f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {cutoff / 255:.3f}; a longer "
+            "word, or recordings of it, make a better one"
+        )
+    lines = [line.replace("recordings of the word", words) for line in promise.lines()]
+    if only_synthetic:
+        lines.append(
+            "people may be found less often than synthetic words: export with --background and --positives measures it"
+        )
+    student = MicroStudent(config.keyword, net, cutoff, lines)
+    write_student(run / STUDENT_FILE, student)
+    return student
+
+
+def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> HeadScores:
+    """What a network says of scenes of the word and of background."""
+    positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
+    streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]
+    found = ScoreSet(
+        np.array(positives),
+        np.zeros(0),
+        streams=streams,
+        hours=speech.hours,
+        only_synthetic=only_synthetic,
+        hop=STRIDE,
+    )
+    return HeadScores(found, [str(row) for row in words.rows])
+
+
+def _stores(clips: Iterable[Clip], split: Split) -> Mapping[Kind, ClipStore]:
+    """The clips of a split. ``DataError`` if a kind of them is missing that a student needs."""
+    stores = load_stores([clip for clip in clips if not clip.is_packed], split)
+    needed = WORD_KINDS if split is Split.TRAIN else (Kind.POSITIVE,)
+    missing = [kind.value for kind in needed if kind not in stores]
+    if missing:
+        raise DataError(f"expected {split.value} clips of the kinds {', '.join(missing)} for a student, found none")
+    return stores
+
+
+def _pack_of(config: TrainConfig) -> Path:
+    """The pack of a student: a recipe without one has recordings alone, and a student hears the starter pack even so."""
+    return pack_path(config.starter_pack or STARTER)
+
+
+def _speech(
+    config: TrainConfig, recorded: tuple[ClipStore | None, ClipStore | None], *, without: Container[str]
+) -> tuple[MicroSpeech, MicroSpeech]:
+    """Speech for training, and of other people to choose the cutoff: a pack's, and recordings by those splits.
+
+    ``without``: the speech of these people in the pack is left out.
+    """
+    pack = read_pack(_pack_of(config))
+    frames = torch.from_numpy(read_micro_pack(pack))
+    phrases = (config.keyword, *config.synthesis.also)
+    dealt = packed_clips(pack, phrases, validation=config.student.validation_share)
+    clips = [clip for clip in dealt if clip.part is not None and clip.part[1] * FRAMES_A_SECOND <= len(frames)]
+    clips = [clip for clip in clips if clip.speaker not in without]
+    found = []
+    for split, store in zip((Split.TRAIN, Split.VALIDATION), recorded, strict=True):
+        own = PackedStore([clip for clip in clips if clip.split is split], pack)
+        speech = MicroSpeech(frames, own.starts, own.lengths)
+        found.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
+    return found[0], found[1]
+
+
+def _person(clip: Clip) -> str:
+    """Who speaks, as packs name people."""
+    return PackedRecording(clip.path.stem, clip.speaker, frames=0).person
+
+
+def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
+    """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
+    rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
+    features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
+    features = [some for some in features if len(some) >= SPAN]
+    lengths = torch.tensor([len(some) for some in features], dtype=torch.int64)
+    frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
+    return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
+
+
+def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taught: float) -> Tensor:
+    """What the student is to say of each scene: its label, and what both stages say of its clip."""
+    rows = np.unique(scenes.rows)
+    said = np.zeros(len(store))
+    for row in rows.tolist() if taught else ():
+        said[row] = clip_score(model, store.wave(row))
+    return torch.from_numpy((1 - taught) * label + taught * said[scenes.rows]).float()
+
+
+_CLOSE_WORDS = 4
+"""Clips of the word for each of a close word."""
+
+
+def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
+    """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
+
+    A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not.
+    """
+    count = config.student.natural
+    if not count:
+        return []
+    natural = dataclasses.replace(
+        config.synthesis.natural, positives=count, near_negatives=count // _CLOSE_WORDS, negatives=0
+    )
+    plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
+    own = dataclasses.replace(config, synthesis=plan)
+    spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingLines(report), executor=executor)
+    folders = with_synthesised(spoken).folders.by_kind
+    return [clip for kind in Kind for folder in folders.get(kind, ()) for clip in read_folder(folder, kind)]
+
+
+_DROPOUT = 0.2
+_WEIGHT_DECAY = 1e-3
+_RISE = 0.1
+"""Share of the steps in which the learning rate rises."""
+_TRUNK = "micro"
+"""The encoder that training begins with: people taught it speech, and it is to keep that."""
+_SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
+"""The share of the learning rate that the first layer and each block get."""
+_REVERSED = 0.3
+"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the steps."""
+_ORIGIN_RATE = 2e-3
+
+
+def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> StudentNetwork:
+    """A network that knows the word; the same for the same seed on the same machine."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network, origin = StudentNetwork(dropout=_DROPOUT), SpeechOrigin()
+        batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
+        begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
+        groups = [
+            {"params": part, "lr": share * config.learning_rate}
+            for part, share in zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
+        ]
+        optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
+        of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
+        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step / config.steps))
+        rounds = {config.steps * number // (config.mining_rounds + 1) for number in range(1, config.mining_rounds + 1)}
+        for step in range(config.steps):
+            if step in rounds:
+                batches.mine(network)
+            batch = batches.next()
+            last = network.steps(batch.windows)[-1]
+            logits = network.logits(last)
+            loss = binary_cross_entropy_with_logits(logits, batch.targets[:, None].expand_as(logits))
+            loss = loss + origin.loss(last, batch, _REVERSED * min(1.0, 4 * step / config.steps))
+            optimizer.zero_grad()
+            of_origin.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            of_origin.step()
+            rate.step()
+    return network.eval()
+
+
+class SpeechOrigin(nn.Module):
+    """Guesses from the last block whether speech without the word is of people or synthetic.
+
+    The network gets the reverse of its gradient, so that it says nothing of it: all words of the training are synthetic,
+    and what knows people by their sound would find no people who say the word.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.guess = nn.Sequential(nn.Conv1d(WIDTH, 32, LAST_STEPS), nn.ReLU(), nn.Conv1d(32, 1, 1))
+
+    def loss(self, steps: Tensor, batch: StudentBatch, weight: float) -> Tensor:
+        """Its error, both origins alike; the network learns from ``-weight`` times it."""
+        errors = []
+        for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
+            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]
+            errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
+        return (errors[0] + errors[1]) / 2
+
+
+class _Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, values: Tensor, weight: float) -> Tensor:
+        context.weight = weight
+        return values.view_as(values)
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return -context.weight * gradient, None
+
+
+def _rate_at(share: float) -> float:
+    """The share of the learning rate where that share of the steps is done: it rises, then falls as a cosine."""
+    return min(1.0, share / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * share))

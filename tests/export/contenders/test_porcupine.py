@@ -1,0 +1,70 @@
+"""Porcupine, which reports words and no scores, is swept over its sensitivities in one pass."""
+
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from wakeword.base.errors import ConfigError, ModelError
+from wakeword_export.contenders.porcupine import KEY_VARIABLE, SENSITIVITIES, PorcupineEngine
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
+
+
+class Fake:
+    """Reports what is louder than 1 less its sensitivity."""
+
+    frame_length = 512
+
+    def __init__(self, *, access_key: str, keyword_paths: list[str], sensitivities: list[float]) -> None:
+        self._least = 1 - sensitivities[0]
+
+    def process(self, frame: np.ndarray) -> int:
+        assert len(frame) == self.frame_length
+        return 0 if np.abs(frame).max() / 32_768 > self._least else -1
+
+    def delete(self) -> None:
+        pass
+
+
+@pytest.fixture
+def word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    module = ModuleType("pvporcupine")
+    module.__spec__ = SimpleNamespace(origin="fake")
+    module.create = Fake
+    monkeypatch.setitem(sys.modules, "pvporcupine", module)
+    monkeypatch.setenv(KEY_VARIABLE, "key")
+    (tmp_path / "hey-marvin_linux.ppn").write_bytes(b"secret")
+    return f"porcupine:{tmp_path / 'hey-marvin_linux.ppn'}"
+
+
+def test_a_threshold_fires_where_its_sensitivity_does(word: str) -> None:
+    _, model = read_engine(word)
+    assert (model.card.phrase, model.card.names_phrase) == ("hey marvin", False)
+    sound = np.random.default_rng(0).random(20 * HOP_SAMPLES).astype(np.float32) ** 200
+    (scores,) = SubjectScorer([model]).score([sound])
+    frames = np.abs(sound).reshape(-1, 512).max(axis=1).reshape(-1, HOP_SAMPLES // 512).max(axis=1)
+    for sensitivity in SENSITIVITIES:
+        threshold = 1 - sensitivity / 1.05
+        assert ((scores[: len(frames)] >= threshold - 1e-9) == (frames > 1 - sensitivity)).all()
+    assert 0 < (scores > PorcupineEngine.cutoff).sum() < len(scores)
+
+
+def test_what_is_missing_is_named_in_one_line(word: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"expected FILE.json of microWakeWord, got a file of another kind"):
+        read_engine(word.replace("porcupine", "microwakeword"))
+    for given, expected in (
+        ("alexa:x", "with a name among ours, "),
+        ("porcupine", "porcupine:FILE.ppn"),
+    ):
+        with pytest.raises(ConfigError, match=expected.replace("|", r"\|")):
+            read_engine(given)
+    monkeypatch.delenv(KEY_VARIABLE)
+    with pytest.raises(ConfigError, match=f"environment as {KEY_VARIABLE}, got none"):
+        read_engine(word)
+    monkeypatch.delitem(sys.modules, "pvporcupine")
+    with pytest.raises(
+        ConfigError, match="expected pvporcupine, which runs files of Porcupine, found none: pip install"
+    ):
+        read_engine(word)

@@ -1,0 +1,105 @@
+"""Laws of the point of an exported head: where the rate is kept is 0.5, and sliders move between its neighbours."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wakeword.base.errors import CalibrationError
+from wakeword.base.logistic import logit_of
+from wakeword.format.card import ModelCard
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import read_model
+from wakeword_export.head.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed, noted
+from wakeword_export.head.head_scores import HeadListener, HeadScores
+from wakeword_tools.measure.paired import paired_shares
+from wakeword_tools.measure.scores import ScoreSet
+
+
+def heard(positives: float = 6.0, *, hours: float = 8.0) -> HeadScores:
+    """A stream with an event of each logit -4, -3.9, ... 0, and 20 positives."""
+    random = np.random.default_rng(0)
+    stream = np.full(round(hours * 45_000), 1e-3)
+    for number, logit in enumerate(np.arange(-4, 0, 0.1)):
+        stream[100 + 100 * number] = 1 / (1 + np.exp(-logit))
+    scores = 1 / (1 + np.exp(-(positives + random.normal(0, 0.1, 20))))
+    return HeadScores(
+        ScoreSet(scores, np.zeros(0), streams=[stream], hours=hours, hop=HeadListener.hop), [str(n) for n in range(20)]
+    )
+
+
+def test_the_usual_threshold_keeps_the_rate_and_the_lax_one_gives_more() -> None:
+    point, promise = calibrated(heard(), 0.5, own=None, warn=pytest.fail)
+    rates = promise.rates
+    assert promise.target == "fa_per_hour=0.5"
+    assert point.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-point.logit)))
+    assert rates[USUAL].false_accepts_per_hour.value <= 0.5 < rates[LAX].false_accepts_per_hour.value
+    assert rates[STRICT].false_accepts_per_hour.count <= rates[USUAL].false_accepts_per_hour.count
+    assert rates[USUAL].recall is not None
+    assert rates[USUAL].recall.value == 1
+
+
+def test_the_slope_is_bounded() -> None:
+    for lax in (0.4999999, 0.5 - 1e-12, 0.001):
+        found = between(0.5, lax)
+        assert 0.2 <= logit_of(0.7) / found.scale <= 4
+
+
+def test_a_short_background_gives_a_laxer_promise_and_says_so() -> None:
+    said: list[str] = []
+    _, promise = calibrated(heard(hours=2.0), 0.5, own=None, warn=said.append)
+    assert promise.target == "fa_per_hour=1"
+    assert "support only fa_per_hour=1" in said[0]
+
+
+def test_a_head_that_finds_nothing_is_refused() -> None:
+    with pytest.raises(CalibrationError, match="none of the 20 positives would be found"):
+        calibrated(heard(-6.0), 0.5, own=None, warn=lambda line: None)
+
+
+def test_a_stricter_default_point_moves_the_guess_up() -> None:
+    card = read_model(shipped_models()["marvin"]).card
+    stricter = replace(card, operating_points=tuple(replace(one, threshold=0.99) for one in card.operating_points))
+    assert guessed(stricter).logit > guessed(card).logit
+    assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)
+
+
+def card_with(alone: object) -> ModelCard:
+    return replace(read_model(shipped_models()["marvin"]).card, training={"head": {"alone": alone}})
+
+
+def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
+    known = card_with({"hours": 2.0, "points": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]})
+    half, one, rare = (noted(known, rate) for rate in (0.5, 1.0, 0.1))
+    assert half is not None
+    assert one is not None
+    assert rare is not None
+    assert half[0].threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
+    assert half[0].threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert one[0].logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
+    assert (rare[0].logit, rare[1]) == (pytest.approx(3.0), 0.5)  # no further than what was noted
+
+
+@pytest.mark.parametrize(
+    "points",
+    [None, [], "high", [[0.5, "high"]], [[0.0, 1.0]], [[2.0, 1.0], [1.0, 2.0]], [[0.5, float("inf")]], [[1.0]]],
+)
+def test_a_card_that_notes_nothing_of_use_is_as_one_without(points: object) -> None:
+    assert noted(card_with({"hours": 2.0, "points": points}), 0.5) is None
+    assert noted(card_with(points), 0.5) is None
+    for head in (None, [1], "head"):
+        assert noted(replace(card_with(None), training={"head": head}), 0.5) is None
+
+
+def test_a_point_beyond_all_scores_is_brought_back() -> None:
+    found = noted(card_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
+    assert found is not None
+    assert 0 < found[0].threshold(STRICT) <= 1
+
+
+def test_a_recall_clearly_below_that_of_wakeword_itself_is_said_in_a_line() -> None:
+    _, promise = calibrated(heard(), 0.5, own=None, warn=pytest.fail)
+    for found, said in ((40, 0), (38, 0), (28, 1)):
+        own = paired_shares("recall", [True] * 40, [True] * found + [False] * (40 - found), higher_is_better=True)
+        lines = replace(promise, own=own).lines()
+        assert sum("finds clearly less than wakeword itself" in line for line in lines) == said

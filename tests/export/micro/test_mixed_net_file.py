@@ -1,0 +1,77 @@
+"""The file of a network is the network in the interpreters of others, within their rounding."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.micro_engines import LITE, MICRO, outputs_in, require_engine
+from support.micro_nets import random_frames, random_net
+
+from wakeword_export.micro.micro_files import ARENA
+from wakeword_export.micro.mixed_net import window_sums
+from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
+
+FIRMWARE = (
+    "CALL_ONCE VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE RESHAPE STRIDED_SLICE CONCATENATION PAD CONV_2D DEPTHWISE_CONV_2D "
+    "FULLY_CONNECTED AVERAGE_POOL_2D MAX_POOL_2D MUL ADD MEAN PACK LOGISTIC QUANTIZE SPLIT_V"
+)
+"""The operators that ESPHome's ``micro_wake_word`` registers."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "word.tflite"
+    path.write_bytes(micro_tflite_bytes(random_net(), description="a word"))
+    return path
+
+
+@pytest.mark.parametrize("engine", [LITE, MICRO])
+def test_it_is_the_network(engine: str, path: Path) -> None:
+    require_engine(engine)
+    frames = random_frames(3_000)
+    found, expected = (
+        outputs_in(engine, path, frames, path.parent).astype(int),
+        random_net().outputs(frames).astype(int),
+    )
+    # Engines round in ways of their own: TensorFlow Lite and the ESP32's interpreter differ as much on official models.
+    assert np.abs(found - expected).mean() < 1
+    assert np.abs(found - expected).max() <= 12
+    sums = [window_sums(one.astype(np.uint8), 5) for one in (found, expected)]
+    cutoff = np.median(sums[1])
+    assert np.mean((sums[0] > cutoff) == (sums[1] > cutoff)) > 0.98
+
+
+def test_the_arena_has_room(path: Path) -> None:
+    require_engine(MICRO)
+    frames = random_frames(90)
+    expected = outputs_in(MICRO, path, frames, path.parent)
+    assert np.array_equal(outputs_in(MICRO, path, frames, path.parent, arena=round(0.9 * ARENA)), expected)
+    with pytest.raises(RuntimeError, match="tflite_micro ended"):
+        outputs_in(MICRO, path, frames, path.parent, arena=ARENA // 2)
+
+
+def test_it_uses_what_the_firmware_has(path: Path) -> None:
+    schema = pytest.importorskip(
+        "tflite_micro.tensorflow.lite.micro.python.schema_py_generated",
+        reason="needs tflite-micro, which reads the file",
+    )
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAsModel(path.read_bytes(), 0))
+    names = {number: name for name, number in vars(schema.BuiltinOperator).items() if isinstance(number, int)}
+    codes = {names[code.builtinCode]: code.version for code in model.operatorCodes}
+    assert set(codes) <= set(FIRMWARE.split())
+    assert {name: version for name, version in codes.items() if version > 1} == {
+        **{"CONCATENATION": 2, "STRIDED_SLICE": 2, "LOGISTIC": 2},
+        **{"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4},
+    }
+    main, preparation = model.subgraphs
+    taken, given = main.tensors[main.inputs[0]], main.tensors[main.outputs[0]]
+    assert (list(taken.shape), taken.type) == ([1, 3, 40], schema.TensorType.INT8)
+    assert (list(given.shape), given.type) == ([1, 1], schema.TensorType.UINT8)
+    assert (taken.quantization.scale[0], taken.quantization.zeroPoint[0]) == (pytest.approx(26 / 255), -128)
+    assert (given.quantization.scale[0], given.quantization.zeroPoint[0]) == (1 / 256, 0)
+    assert len(preparation.operators) == 12  # a handle and its value for each of six layers that look back
+
+
+def test_the_same_network_gives_the_same_bytes() -> None:
+    once, again = (micro_tflite_bytes(random_net(), description="a word") for _ in "ab")
+    assert once == again

@@ -1,0 +1,83 @@
+"""Laws of a student: what it learns whole is what a device computes step by step in 8-bit numbers."""
+
+import numpy as np
+import torch
+from support.micro_nets import random_frames
+
+from wakeword_export.micro.mixed_net import CHANNELS
+from wakeword_export.student.student_batches import StudentBatch, restyled
+from wakeword_export.student.student_network import SIGHT, StudentNetwork, quantised, scaled
+from wakeword_export.student.teaching import SpeechOrigin
+
+
+def trained_somehow(seed: int = 0) -> StudentNetwork:
+    """A network with norms that have seen features, and outputs that vary."""
+    torch.manual_seed(seed)
+    network = StudentNetwork()
+    frames = scaled(torch.from_numpy(np.stack([random_frames(200, number) for number in range(16)])))
+    for _ in range(30):
+        network(frames)
+    with torch.no_grad():
+        network.last.weight *= 12
+    return network.eval()
+
+
+def test_it_has_the_official_size_and_sight() -> None:
+    network = StudentNetwork()
+    assert 24_000 <= network.weights <= 36_000
+    assert network(torch.zeros(2, SIGHT, CHANNELS)).shape == (2, 1)
+    assert network(torch.zeros(2, SIGHT + 12, CHANNELS)).shape == (2, 5)
+
+
+def test_eight_bits_decide_as_the_network_does() -> None:
+    network = trained_somehow()
+    windows = np.stack([random_frames(SIGHT + 12, 100 + number) for number in range(64)])
+    net, frames = quantised(network, windows), random_frames(6_000, 500)
+    with torch.no_grad():
+        logits = network(scaled(torch.from_numpy(frames))[None])[0].numpy()
+    expected = 256 / (1 + np.exp(-logits))
+    # The first window ends with frame SIGHT, which is no whole number of steps.
+    found = net.outputs(frames[SIGHT % 3 :])[SIGHT // 3 - 1 :].astype(float)
+    assert len(found) == len(expected)
+    assert expected.std() > 20
+    assert np.abs(found - expected).mean() < 6
+    cutoff = np.median(expected)
+    unsure = np.abs(expected - cutoff) < 12
+    assert unsure.mean() < 0.5
+    assert np.mean(((found > cutoff) == (expected > cutoff))[~unsure]) > 0.99
+
+
+def test_the_layers_hold_their_norms() -> None:
+    network = trained_somehow()
+    (weight, bias), frames = network.folded()[0], scaled(torch.from_numpy(random_frames(5)))
+    with torch.no_grad():
+        expected = network.first_norm(network.first(frames.T[None]))[0, :, 0].numpy()
+    found = sum(frames[place].numpy() @ weight[place].T for place in range(5)) + bias
+    assert np.abs(found - expected).max() < 1e-4
+
+
+def test_a_window_gets_the_sound_of_another_and_keeps_its_shape_in_time() -> None:
+    windows = scaled(torch.from_numpy(np.stack([random_frames(60, number) for number in range(8)])))
+    same = restyled(windows, 0.0, torch.Generator().manual_seed(0))
+    assert torch.allclose(same, windows, atol=1e-3)
+    other = restyled(windows, 1.0, torch.Generator().manual_seed(0))
+    assert (other.mean(dim=1) - windows.mean(dim=1)).abs().mean() > 0.2
+    assert other.min() >= 0
+    assert other.max() <= 26.001
+    for before, after in zip(windows, other, strict=True):
+        assert np.corrcoef(before.flatten().numpy() - before.mean().item(), after.flatten().numpy())[0, 1] > 0.5
+
+
+def test_the_network_unlearns_what_tells_the_origin() -> None:
+    torch.manual_seed(0)
+    origin, steps = SpeechOrigin(), torch.randn(6, 64, 8, requires_grad=True)
+    batch = StudentBatch(steps, torch.zeros(6), slice(0, 2), slice(3, None))
+    gradients = []
+    for weight in (0.5, -1.0):  # -1: the gradient as it is
+        steps.grad = None
+        origin.loss(steps, batch, weight).backward()
+        assert steps.grad is not None
+        gradients.append(steps.grad)
+    assert torch.allclose(gradients[0], -0.5 * gradients[1])
+    assert gradients[1].abs().sum(dim=(1, 2))[[0, 1, 3, 4, 5]].min() > 0
+    assert not gradients[1][2].any()

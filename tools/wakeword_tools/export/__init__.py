@@ -1,1 +1,0 @@
-"""Models as files of other engines."""
