@@ -177,7 +177,7 @@ def test_the_command_line_is_light(statement: str) -> None:
     assert done.stderr == "[]\n"
 
 
-OTHERS = ("wakeword_serve", "wakeword_tools", "wakeword_train")
+OTHERS = ("wakeword_echo", "wakeword_serve", "wakeword_tools", "wakeword_train")
 """The packages above the runtime."""
 TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
 
@@ -205,6 +205,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
             for options in ([], ["--help"])
         ),
         (["wakeword_train"], ["train", "marvin"], "train"),
+        (OTHERS, ["listen", "--keyword", "marvin", "--input", "a.wav", "--playback", "monitor"], "echo"),
     ],
 )
 def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(
@@ -218,7 +219,7 @@ def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(
     assert done.returncode == 1
     assert done.stderr.startswith("wakeword: ")
     assert done.stderr.count("\n") == 1
-    assert done.stderr.endswith(f"pip install '.[{extra}]'\n")
+    assert done.stderr.endswith(f'pip install "wakeword[{extra}]"\n')
     without_torch = "torch" in missing or find_spec("torch") is None
     assert ("install torch first" in done.stderr) == (extra == "train" and without_torch)
 

@@ -16,9 +16,9 @@ from wakeword.base.plugins import require
 @pytest.mark.parametrize(
     ("missing", "expected"),
     [
-        (["scipy"], "packages are missing: scipy; pip install '.[tools]'"),
-        (["scipy", "matplotlib"], "packages are missing: scipy, matplotlib; pip install '.[tools]'"),
-        (["espeakng_loader"], "packages are missing: espeakng-loader; pip install '.[tools]'"),
+        (["scipy"], 'packages are missing: scipy; pip install "wakeword[tools]"'),
+        (["scipy", "matplotlib"], 'packages are missing: scipy, matplotlib; pip install "wakeword[tools]"'),
+        (["espeakng_loader"], 'packages are missing: espeakng-loader; pip install "wakeword[tools]"'),
     ],
 )
 def test_what_is_missing_is_named_and_nothing_else(
