@@ -18,7 +18,6 @@ from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.better import promise_of
-from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.point_choice import (
     calibrate_point,
     check_scores,
@@ -32,7 +31,7 @@ from wakeword_tools.measure.subject import read_subject, subject_data
 
 
 def calibrate_model(options: CalibrateOptions) -> None:
-    """Choose the thresholds, print the measurements, and write points, report and figure.
+    """Choose the thresholds, print the measurements, and write points and report.
 
     Raises ``typer.BadParameter`` if the options give no target, ``ModelError`` and ``DataError`` for files that cannot be
     read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
@@ -70,9 +69,6 @@ def calibrate_model(options: CalibrateOptions) -> None:
             "points": [asdict(point) for point in points],
         }
         write_json(options.report, content)
-    if options.plot is not None:
-        thresholds = {point.name: point.threshold for point in points}
-        draw(options.plot, {"": scored.sets[0]}, thresholds=thresholds, title=str(options.model))
 
 
 def _targets(options: CalibrateOptions) -> list[Target]:

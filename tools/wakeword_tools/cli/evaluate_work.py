@@ -22,7 +22,6 @@ from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.noise import NoiseSettings
-from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
@@ -30,7 +29,7 @@ from wakeword_tools.measure.subject import Subject, look, one_word, read_subject
 
 
 def evaluate_models(options: EvaluateOptions) -> None:
-    """Measure the models, print the results, and write the report, the figure and the mistakes if requested.
+    """Measure the models, print the results, and write the report and the mistakes if requested.
 
     Raises ``typer.BadParameter`` and ``ConfigError`` for targets out of their range and models that cannot be evaluated
     together, before any work; ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
@@ -59,8 +58,6 @@ def evaluate_models(options: EvaluateOptions) -> None:
             write_json(options.report, content)
         if options.save_errors is not None:
             _save_mistakes(options.save_errors, next(iter(models.values())), scored, options.point)
-        if options.plot is not None:
-            _plot(options.plot, models, scored)
 
 
 def _load_comparable(options: EvaluateOptions) -> dict[str, Subject]:
@@ -145,14 +142,6 @@ def _save_mistakes(folder: Path, model: Subject, scored: Scored, point: str | No
     for sort in (FALSE_ACCEPTS, MISSED):
         kept, found = (sum(one.sort == sort for one in some) for some in (saved, mistakes))
         note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")
-
-
-def _plot(path: Path, models: Mapping[str, Subject], scored: Scored) -> None:
-    labels = list(models) if len(models) > 1 else [""]
-    card = next(iter(models.values())).card
-    points = {point.name: point.threshold for point in card.operating_points}
-    title = f"'{card.phrase}': {scored.description}"
-    draw(path, dict(zip(labels, scored.sets, strict=True)), thresholds=points, title=title)
 
 
 def reports_on(
