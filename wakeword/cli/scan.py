@@ -40,7 +40,7 @@ class ScanOptions:
         typer.Argument(
             metavar="FILE...",
             callback=_recordings,
-            help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, tar files, or URLs.",
+            help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, or tar files.",
         ),
     ] = None
     models: ModelOptions
@@ -177,7 +177,7 @@ class _Tally:
 
 
 def _is_same(out: Path, recording: Recording) -> bool:
-    return not recording.is_remote and Path(recording.name).exists() and out.samefile(recording.name)
+    return Path(recording.name).exists() and out.samefile(recording.name)
 
 
 @contextmanager

@@ -177,8 +177,6 @@ def test_an_evaluation_is_the_same_in_processes_and_after_it_was_killed(
 
 
 def test_recordings_count_the_same_wherever_they_are(cli, model: Path, few: tuple[Path, Path], tmp_path: Path) -> None:
-    pytest.importorskip("fsspec", reason="fsspec, the extra [remote], is not installed")
-
     def report(positives: object, negatives: object) -> str:
         path = tmp_path / "report.json"
         ended = cli(
@@ -198,7 +196,7 @@ def test_recordings_count_the_same_wherever_they_are(cli, model: Path, few: tupl
     wanted = report(*few)
     assert report(*shards) == wanted
     assert report(*(f"@{path}" for path in lists)) == wanted
-    assert report(f"file://{few[0]}", f"{few[1]}/*.wav") == wanted
+    assert report(few[0], f"{few[1]}/*.wav") == wanted
     ended = cli("evaluate", "--model", model, "--positives", few[0], "--negatives", "@nothing.txt")
     assert (ended.status, len(ended.err.splitlines())) == (1, 1)
     assert "nothing.txt" in ended.err

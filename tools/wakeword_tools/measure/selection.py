@@ -45,7 +45,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
     Raises ``AudioFileError`` for a place without any or that cannot be searched: what is measured on a part of the
     recordings would look like the result of all. Files that cannot be read here are left out, as damaged ones are, and
     ``report`` gets a line about them. Raises ``CalibrationError`` for one that is both a positive and of
-    another kind, and ``ConfigError`` for URLs that nothing here can read.
+    another kind, and ``ConfigError`` for an address.
     """
 
     left_out: list[LeftOutError] = []
@@ -79,12 +79,12 @@ def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> froz
 
 
 def _identity(recording: Recording) -> object:
-    return recording.name if recording.is_remote else resolved(recording.name)
+    return resolved(recording.name)
 
 
 def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
     """The files of this machine that are no shards and in none of the folders."""
-    files = [Path(one.name) for one in recordings if not one.is_remote and not one.is_shard]
+    files = [Path(one.name) for one in recordings if not one.is_shard]
     return [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
 
 
