@@ -16,6 +16,7 @@ from support.separate_process import SeparateProcess
 
 from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
+from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
 
 NAMES = (
@@ -177,6 +178,7 @@ def test_the_command_line_is_light(statement: str) -> None:
     assert done.stderr == "[]\n"
 
 
+DEMO = str(assets_folder() / "audio" / "demo.flac")
 OTHERS = ("wakeword_echo", "wakeword_serve", "wakeword_tools", "wakeword_train")
 """The packages above the runtime."""
 TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
@@ -205,7 +207,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
             for options in ([], ["--help"])
         ),
         (["wakeword_train"], ["train", "marvin"], "train"),
-        (OTHERS, ["listen", "--keyword", "marvin", "--input", "a.wav", "--playback", "monitor"], "echo"),
+        (OTHERS, ["listen", "--keyword", "marvin", "--input", DEMO, "--playback", "monitor"], "echo"),
     ],
 )
 def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(

@@ -228,11 +228,6 @@ def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
         voice_install.install_piper_file(tmp_path / "more")
 
 
-def test_a_folder_of_another_system_is_no_name(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="address of a voice"):
-        voice_install.install_piper_address("https://example.org/a\\..\\b.onnx", print, sha256=None, licence="x")
-
-
 def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
     listed = cli("voices")
     assert listed.status == 0

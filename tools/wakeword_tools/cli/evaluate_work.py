@@ -49,7 +49,8 @@ def evaluate_models(options: EvaluateOptions) -> None:
         reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
         _warn_of_little_data(scored.sets[0], fprs, rates)
         warn_of_seen_recordings(models, scored)
-        content = report_json(reports)
+        contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
+        content = contents[0] if len(contents) == 1 else {"models": contents}
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
         else:
@@ -175,9 +176,3 @@ def reports_on(
         snr = dict(zip(sets, of_noise, strict=True))
         reports[label] = dataclasses.replace(report, snr=snr, operating_points=points)
     return reports
-
-
-def report_json(reports: Mapping[str, ModelReport]) -> dict[str, object]:
-    """A single report unchanged, several in a list."""
-    contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
-    return contents[0] if len(contents) == 1 else {"models": contents}

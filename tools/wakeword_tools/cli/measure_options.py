@@ -264,9 +264,6 @@ class CheckOptions:
     language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
         None
     )
-    most: Annotated[
-        int, typer.Option("--most", metavar="N", min=0, max=1_000, help="How many words that sound like it to list.")
-    ] = 10
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
     def __post_init__(self) -> None:

@@ -139,7 +139,9 @@ class ScoreWork:
             loaded = [one if isinstance(one, ForeignModel) else parse_model(one) for one in self._data]
             models = loaded if self._verify else [model.stage_one() for model in loaded]
         noise = self._noise
-        mixer = self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=_ignore)
+        mixer = (
+            self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=lambda message: None)
+        )
         scoring = _Scoring(models, SubjectScorer(models), mixer, () if noise is None else noise.ratios, self._delays)
         return lambda item: tuple(_score(scoring, item, report))
 
@@ -235,7 +237,3 @@ def _text_of(scores: Scores) -> str:
 
 def _scores_of(text: str) -> Scores:
     return np.frombuffer(base64.b64decode(text), _FLOAT).astype(np.float64)
-
-
-def _ignore(message: str) -> None:
-    pass

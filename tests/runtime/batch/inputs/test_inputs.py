@@ -194,9 +194,7 @@ def test_an_address_is_refused_with_what_to_do_and_without_its_secret(place: str
 # --- with the command
 
 
-def test_scan_reads_shards_lists_and_urls_like_files(
-    cli, models: Path, recordings: Path, shard: Path, url: str
-) -> None:
+def test_scan_reads_shards_and_lists_like_files(cli, models: Path, recordings: Path, shard: Path) -> None:
     def scan(*places: object) -> list[list[str]]:
         ended = cli("scan", "--format", "csv", "--model", models / "low.onnx", *places)
         assert ended.status == 0, ended.err
@@ -207,14 +205,9 @@ def test_scan_reads_shards_lists_and_urls_like_files(
     assert len(wanted) == 3
     lists = recordings.parent / "list.txt"
     lists.write_text(f"{first}\n{second}\n")
-    assert scan("--files-from", lists) == wanted
-    for places, names in (
-        ((f"{url}/first.wav", f"{url}/deeper/second.flac"), (f"{url}/first.wav", f"{url}/deeper/second.flac")),
-        ((shard,), (f"{shard}/a/1.wav", f"{shard}/b/2.flac")),
-        ((f"file://{shard}",), (f"file://{shard}/a/1.wav", f"file://{shard}/b/2.flac")),
-    ):
-        shown = dict(zip((str(first), str(second)), names, strict=True))
-        assert scan(*places) == [[shown[name], *rest] for name, *rest in wanted]
+    assert scan("--files-from", lists) == scan(f"@{lists}") == wanted
+    shown = {str(first): f"{shard}/a/1.wav", str(second): f"{shard}/b/2.flac"}
+    assert scan(shard) == [[shown[name], *rest] for name, *rest in wanted]
 
 
 def test_labels_of_a_shard_are_a_file_for_each_recording(cli, models: Path, shard: Path, tmp_path: Path) -> None:
