@@ -27,23 +27,18 @@ class TakesEchoOut(Protocol):
     @property
     def held(self) -> int:
         """Samples of the microphone that wait for the rest of their block, or for the playback."""
-        ...
 
     def push(self, block: Samples, playback: Samples | None = None) -> Array:
         """The samples now complete: ``(n,)``, or ``(n, 2)`` with the playback at that time."""
-        ...
 
     def flush(self) -> Array:
         """End the stream: the samples that are left. Then begin a new one."""
-        ...
 
     def reset(self) -> None:
         """Begin a new stream."""
-        ...
 
     def with_playback(self, pairs: Iterable[Pair], playback: AudioSource) -> Iterator[Pair]:
         """The same blocks, each with what the playback gives for its time."""
-        ...
 
 
 class KeepsPlayback(Protocol):
@@ -51,15 +46,12 @@ class KeepsPlayback(Protocol):
 
     def push(self, samples: Array) -> None:
         """The next ``(n,)`` samples of a stream, in which nothing plays, or ``(n, 2)``."""
-        ...
 
     def is_over(self, start: int, end: int) -> bool:
         """Whether the loudspeaker plays between two sample numbers."""
-        ...
 
     def says(self, keyword: KeywordTracker) -> bool:
         """Whether the loudspeaker itself says the word that would fire now."""
-        ...
 
 
 def playback_kept(samples: int, start: int) -> KeepsPlayback:

@@ -15,10 +15,10 @@ import numpy as np
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Array, Scores
 from wakeword.base.version import __version__
-from wakeword.batch.inputs.opening import LocalFile, local_files
+from wakeword.batch.inputs.opening import LocalFile, reported_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.batch.inputs.recording import local_recording
-from wakeword.batch.jobs.work import Report, Reported
+from wakeword.batch.jobs.work import Report
 from wakeword.model.model import parse_model
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
@@ -191,14 +191,9 @@ class _Scoring:
 
 def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[ScoredFile]:
     """A recording, or the recordings of a shard, and what could not be read."""
-    left = float(item.size)
     try:
-        for file in local_files(item.source):
-            # In all never more than the shard: its headers are not read.
-            share = min(left, file.size)
-            left -= share
-            reported = Reported(report, share)
-            length = item.seconds * share / max(1, item.size)
+        for file, reported in reported_files(item.source, report):
+            length = item.seconds * reported.size / max(1, item.size)
             try:
                 found = _score_file(scoring, file, item.kind, partial(reported.at, length=length))
             except AudioError as error:
@@ -207,7 +202,6 @@ def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[Scor
             yield found
     except AudioError as error:
         yield ScoredFile(None, error=str(error))
-    report(left, 0.0)
 
 
 def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind, heard: Callable[[float], None]) -> ScoredFile:

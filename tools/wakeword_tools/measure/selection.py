@@ -60,9 +60,9 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
         if any(places[kind] and not files for kind, files in found.items()):
             raise error
         report(f"warning: {error}")
-    positives = {_identity(one) for one in found.get(Kind.POSITIVE, ())}
+    positives = {resolved(one.name) for one in found.get(Kind.POSITIVE, ())}
     for kind, files in found.items():
-        both = [one for one in files if kind is not Kind.POSITIVE and _identity(one) in positives]
+        both = [one for one in files if kind is not Kind.POSITIVE and resolved(one.name) in positives]
         if both:
             raise CalibrationError(
                 f"{both[0].name}: expected a recording to be the wake word or not, found it among the "
@@ -76,10 +76,6 @@ def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> froz
     manifests = {file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files}
     manifests |= {file for folder in {path.parent for path in files} if (file := folder / MANIFEST).is_file()}
     return frozenset(file.parent / row.file for file in manifests for row in read_manifest(file) if row.synthetic)
-
-
-def _identity(recording: Recording) -> object:
-    return resolved(recording.name)
 
 
 def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:

@@ -13,6 +13,7 @@ from typing import IO, BinaryIO
 from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.errors import AudioFileError
 from wakeword.batch.inputs.recording import SHARD_SUFFIXES, Recording, parts_below, suffix_of
+from wakeword.batch.jobs.work import Report, Reported
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,19 @@ class LocalFile:
         """An error about the file as one about the recording."""
         message = str(error).replace(str(self.path), self.name)
         return message if message.startswith(self.name) else f"{self.name}: {message}"
+
+
+def reported_files(recording: Recording, report: Report) -> Iterator[tuple[LocalFile, Reported]]:
+    """``local_files``, each with what reports its part of the recording. What is left of that is reported at the end."""
+    left = float(recording.size)
+    try:
+        for file in local_files(recording):
+            # In all never more than the shard: its headers are not read.
+            share = min(left, file.size)
+            left -= share
+            yield file, Reported(report, share)
+    finally:
+        report(left, 0.0)
 
 
 def local_files(recording: Recording) -> Iterator[LocalFile]:
