@@ -1,14 +1,13 @@
 """The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 
 from wakeword.audio.audio_folders import audio_files
-from wakeword.base.files import require_absent, write_json
+from wakeword.base.files import require_absent
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
@@ -16,7 +15,7 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.installed import model_file
 from wakeword_tools.cli.measure_options import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
-from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
@@ -51,12 +50,7 @@ def evaluate_models(options: EvaluateOptions) -> None:
         warn_of_seen_recordings(models, scored)
         contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
         content = contents[0] if len(contents) == 1 else {"models": contents}
-        if options.as_json:
-            print(json.dumps(content, indent=1, allow_nan=False))
-        else:
-            _print(scored.description, reports)
-        if options.report is not None:
-            write_json(options.report, content)
+        give_results(options, content, lambda: _print(scored.description, reports))
         if options.save_errors is not None:
             _save_mistakes(options.save_errors, next(iter(models.values())), scored, options.point)
 
