@@ -3,8 +3,8 @@
     python examples/barge_in.py                                      # the default microphone and loudspeaker
     python examples/barge_in.py --input assets/audio/sentences.flac  # a recording instead, without a sound
 
-The detector gets each block of the microphone together with what the loudspeaker got in that time. Put the voice of your
-assistant into ``answer``.
+It needs the extra ``echo``. The detector gets each block of the microphone together with what the loudspeaker got in that
+time. Put the voice of your assistant into ``answer``.
 """
 
 import argparse

@@ -3,8 +3,8 @@
 The way of a block, with the module of each step:
 
 1. ``audio.sources`` or ``microphone`` gives blocks, ``stream.access`` lets one thread at a time push them.
-2. ``audio.pcm`` converts a block to 16 kHz mono, ``stream.own_sound`` takes out the echo of the playback
-   (``stream.playback_pairs``, ``stream.arrivals``) by ``audio.echo_canceller``; then come pieces of at most a second.
+2. ``audio.pcm`` converts a block to 16 kHz mono for ``stream.sound_input``; what plays is taken out of it there by the
+   package ``wakeword_echo``. Then come pieces of at most a second.
 3. ``stream.stream_reader`` appends a piece to the stream in ``stream.stream_audio``, which keeps it in ``audio.history``
    and sleeps while ``audio.gate`` finds it quiet. Where a window ends, ``model.first_stage`` asks ``audio.level`` for its
    gain, and ``audio.features`` makes frames of it at that gain.
@@ -143,10 +143,10 @@ class Detector(StreamAccess):
     def push(self, block: Samples, playback: Samples | None = None) -> list[Detection]:
         """Process a block of any length, ``(samples,)`` or ``(samples, channels)``; return the detections it completes.
 
-        int16, int32 or float32. ``playback`` is what the loudspeaker gets from this block on, of any length: its echo is
-        taken out, and a word that it says itself does not fire. Raises ``AudioFormatError`` for anything else, which leaves
-        the stream unchanged, ``ClosedError`` after ``close``, and the first exception of a callback once the block is
-        processed and all callbacks are called, with what would have been returned as its ``detections``.
+        int16, int32 or float32. ``playback`` is what the loudspeaker gets from this block on, of any length: the package
+        of the extra ``echo`` takes its echo out, and a word that it says itself does not fire. Raises ``AudioFormatError``
+        for anything else, which leaves the stream unchanged, ``ClosedError`` after ``close``, and the first exception of a
+        callback once the block is processed and all are called, with what would have been returned as its ``detections``.
         """
         return self._process(block, playback, threading.get_ident())
 

@@ -271,4 +271,4 @@ def test_without_the_extra_it_says_what_to_install(cli, monkeypatch: pytest.Monk
     shown = cli("serve")
     assert shown.status == 1
     (line,) = shown.err.splitlines()
-    assert "pip install '.[serve]'" in line
+    assert 'pip install "wakeword[serve]"' in line

@@ -10,6 +10,7 @@ from support import ROOT
 
 PACKAGES = {
     "wakeword": ROOT / "wakeword",
+    "wakeword_echo": ROOT / "echo" / "wakeword_echo",
     "wakeword_serve": ROOT / "serve" / "wakeword_serve",
     "wakeword_tools": ROOT / "tools" / "wakeword_tools",
     "wakeword_train": ROOT / "train" / "wakeword_train",
@@ -21,7 +22,7 @@ PACKAGES = {
 }
 """From the lowest to the highest: each imports itself and those before it that ``below`` names."""
 
-INSTALLED = ("wakeword", "wakeword_serve", "wakeword_tools", "wakeword_train", "wakeword_export")
+INSTALLED = ("wakeword", "wakeword_echo", "wakeword_serve", "wakeword_tools", "wakeword_train", "wakeword_export")
 """The packages of the wheels, one each. The others are for checkouts."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -94,9 +95,9 @@ def _nodes(tree: ast.AST, *, functions: bool) -> Iterator[ast.AST]:
 
 
 def below(package: str) -> set[str]:
-    """The packages that a package may use: all before it; the server only where nothing of it is in a wheel."""
+    """The packages that a package may use: all before it; a wheel neither the echo's nor the server's."""
     before = list(PACKAGES)[: list(PACKAGES).index(package)]
-    return set(before) - ({"wakeword_serve"} if package in INSTALLED else set())
+    return set(before) - ({"wakeword_echo", "wakeword_serve"} if package in INSTALLED else set())
 
 
 def modules(package: str) -> list[Module]:

@@ -4,7 +4,6 @@ import copy
 import dataclasses
 import datetime
 import hashlib
-import importlib.metadata
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -32,7 +31,7 @@ from wakeword_train.model.from_onnx import TrainedModel, network_from, renormali
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
 from wakeword_train.points import ENROLMENT
-from wakeword_train.training_run import DataFolders, Phase, TrainingEvents
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, made_with
 
 _OWNER = "owner"
 _TAKES = MixConfig(positive=0.75, fragment=0.25, negative=0, near_negative=0, background=0, noise=0)
@@ -261,7 +260,6 @@ def _provenance(
     """The card's record of a fine-tuned model."""
     fingerprint = hashlib.sha256(read_model_bytes(base)).hexdigest()[:16]
     source = f"fine-tuned from {card.phrase} {card.version} ({fingerprint}), {len(takes)} own recordings"
-    packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
     return {
         "method": ENROLMENT,
         "source": source,
@@ -270,6 +268,5 @@ def _provenance(
         "takes": _describe(takes),
         "data": {kind.value: _describe(store) for kind, store in others.items()},
         "from": dict(card.training),
-        "versions": {name: importlib.metadata.version(name) for name in packages},
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **made_with(),
     } | {key: card.training[key] for key in ("language", "background_hours") if key in card.training}

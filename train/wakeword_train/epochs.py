@@ -71,7 +71,8 @@ def fit(
             # The processes of an executor do not share a device.
             mining = run.executor if device == "cpu" else in_this_process
             sampler.mine(WindowScore(state.averaged, device), executor=mining)
-        if state.is_settled() and state.epochs_since_best() >= schedule.patience:
+        newest = state.reports[-1] if state.reports else None
+        if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
             break
         report = _train_epoch(state, epoch, validation)
         state.reports.append(report)
@@ -173,12 +174,6 @@ class _State:
             return None
         batches = list(self.batches(_METRIC_BATCHES))
         return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
-
-    def is_settled(self) -> bool:
-        return bool(self.reports) and self.reports[-1].settled
-
-    def epochs_since_best(self) -> int:
-        return self.reports[-1].epoch - best_epoch(self.reports).epoch
 
     def save(self, path: Path) -> None:
         content = {

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import torch
-import typer
 
 from wakeword.base.errors import ConfigError, SynthesisError, WakewordError
 from wakeword.base.text import printable
@@ -24,7 +23,6 @@ from wakeword_tools.handover import file_stem
 from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, require_short
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
-from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, base_model, enrol_model
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
@@ -46,8 +44,6 @@ def run_command(options: TrainOptions) -> None:
     if options.base is not None:
         options.require_alone(_FROM, _OF_BASE)
     settings = _settings(options)
-    if options.download and options.data is None:
-        raise typer.BadParameter("give --data, the folder to download into")
     torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
@@ -212,13 +208,11 @@ def _language(options: TrainOptions, keyword: str, configured: str) -> str:
 
 
 def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
-    """The folders of recordings, with Speech Commands downloaded and false accepts listed as near negatives."""
-    data, more = options.data, options.extend_negatives
+    """The folders of recordings, with false accepts listed as near negatives."""
+    more = options.extend_negatives
     returned = [returning_negatives(more, options.work / file_stem(settings.keyword))] if more else []
-    if options.download and data is not None:
-        data = download_speech_commands(data)
     return DataFolders(
-        speech_commands=data,
+        speech_commands=options.data,
         positives=options.positives or _reviewed_takes(options),
         negatives=options.negatives or (),
         near_negatives=[*(options.near_negatives or ()), *returned],

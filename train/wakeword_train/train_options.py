@@ -35,7 +35,6 @@ _BASE = typer.Option(
 _METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, drocc, or a package's own.")
 _SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
-_DOWNLOAD = typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")
 _REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
 _WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
 
@@ -84,7 +83,6 @@ class TrainOptions:
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False
-    download: Annotated[bool, _DOWNLOAD] = False
     work: Annotated[Path, _WORK] = Path("runs")
     threads: Annotated[int, _THREADS] = 1
     report: Annotated[bool, _REPORT] = True
@@ -135,7 +133,7 @@ class TrainOptions:
             self.background,
             self.noise,
         )
-        speech = [] if self.data is None or self.download else [self.data]
+        speech = [] if self.data is None else [self.data]
         return [*(folder for some in given for folder in some or ()), *speech]
 
     def require_alone(self, option: str, allowed: Sequence[str]) -> None:

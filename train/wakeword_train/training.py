@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime
-import importlib.metadata
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from wakeword_train.model.network import begin_with_encoder, encoder_path, file_
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, TrainingRun, made_with
 from wakeword_train.validation import validation_set
 
 log = logging.getLogger(__name__)
@@ -213,7 +212,6 @@ def provenance(
     reports: list[EpochReport],
 ) -> dict[str, Any]:
     """The card's record of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
-    packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
     return {
         "method": config.method,
         "seed": config.seed,
@@ -223,8 +221,7 @@ def provenance(
         "best_epoch": dataclasses.asdict(best_epoch(reports)),
         "epochs": len(reports),
         "engines": sorted({clip.engine for store in stores.values() for clip in store.clips if clip.synthetic}),
-        "versions": {name: importlib.metadata.version(name) for name in packages},
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **made_with(),
     }
 
 

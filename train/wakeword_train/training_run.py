@@ -1,11 +1,14 @@
 """One training run: its settings, folders and device, and what it tells while it goes on. Made once, in ``pipeline``."""
 
+import datetime
+import importlib.metadata
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from wakeword.base.events import Events, Line
 from wakeword.batch.jobs.job_run import in_this_process
@@ -182,3 +185,12 @@ def adversary_advice(epochs: Sequence[AdversaryHealth | None], *, of: str = "") 
         f"in {len(masked)} of {len(seen)} epochs{of} a finer search found {median(masked):.1f} times the adversary's loss: "
         "raise steps or lower step_size ([adversary]), and compare the recall: a stronger adversary can cost some"
     )
+
+
+def made_with() -> dict[str, Any]:
+    """What a card says of when, and with which packages, its model was made."""
+    packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
+    return {
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
-from torch import Tensor
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
@@ -48,9 +47,5 @@ def _camplusplus(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     # Sizes that depend on the sound cannot be exported. Of less than two seconds all is one segment.
-    module.CAMLayer.seg_pooling = _pooled
+    module.CAMLayer.seg_pooling = lambda layer, frames: frames.mean(-1, keepdim=True)
     return module
-
-
-def _pooled(layer: object, frames: Tensor) -> Tensor:
-    return frames.mean(-1, keepdim=True)

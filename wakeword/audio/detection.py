@@ -40,7 +40,6 @@ class Keeps(Protocol):
 
     def keep(self, detection: Detection, *, near_miss: bool = False) -> None:
         """Keep it, without waiting for the disk. Called from the detector's thread."""
-        ...
 
 
 def stage_one_entry(detection: Detection) -> dict[str, float | str]:

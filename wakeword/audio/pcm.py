@@ -296,6 +296,12 @@ def audio_bytes(samples: Samples, form: str) -> bytes:
         return file.read()
 
 
+def int16_of(samples: Array) -> Samples:
+    """Float samples of any shape as 16-bit integers, what is louder than full scale clipped."""
+    found: Samples = np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
+    return found
+
+
 def write_audio(path: Path, samples: Samples) -> None:
     """Write ``(samples,)`` mono at 16 kHz, int16 or float32, as 16-bit PCM: WAV or FLAC, according to the suffix.
 

@@ -25,11 +25,9 @@ class AudioSource(Protocol):
     @property
     def sample_rate(self) -> int:
         """Samples per second of the blocks."""
-        ...
 
     def blocks(self) -> Iterator[Samples]:
         """Blocks of ``(samples,)`` or ``(samples, channels)``, int16, int32 or float32, until the source ends."""
-        ...
 
 
 class FileSource:

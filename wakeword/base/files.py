@@ -99,14 +99,11 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
                 yield temporary
                 # mkstemp makes files that only their owner may read.
                 old = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_UMASK
-                temporary.chmod(_private_mode(target.parent) if private else old)
+                own = 0o640 if target.parent.stat().st_mode & stat.S_ISGID else 0o600
+                temporary.chmod(own if private else old)
                 temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def _private_mode(folder: Path) -> int:
-    return 0o640 if folder.stat().st_mode & stat.S_ISGID else 0o600
 
 
 def remove_abandoned(targets: Iterable[Path]) -> None:

@@ -1,6 +1,7 @@
 """What installed packages offer by entry points: one way to list and to load it; and which packages must be there."""
 
 import importlib.util
+from importlib import import_module
 from typing import Any
 
 from wakeword.base.errors import ConfigError, WakewordError
@@ -37,11 +38,27 @@ def require(extra: str, *packages: str, error: type[WakewordError] = ConfigError
     """Raise an error if packages are missing that an extra of this project installs."""
     missing = [name.replace("_", "-") for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        how = f"pip install '.[{extra}]'"
+        how = f'pip install "wakeword[{extra}]"'
         if extra == "train" and importlib.util.find_spec("torch") is None:
             # Asked for by another package it may come as another, larger build.
             how = f"install torch first, in the build for your machine, then: {how}"
         raise error(f"packages are missing: {', '.join(missing)}; {how}")
+
+
+def load_part(place: str) -> Any:
+    """What stands at ``module:name`` of a package of this project, which the extra of the same name installs.
+
+    Raises ``ConfigError`` if it is not installed.
+    """
+    module, name = place.split(":")
+    package = module.split(".")[0]
+    require(extra_of(package), package)
+    return getattr(import_module(module), name)
+
+
+def extra_of(package: str) -> str:
+    """The extra of ``wakeword`` that installs a package of this project; empty for ``wakeword`` itself."""
+    return package.removeprefix("wakeword").removeprefix("_")
 
 
 def require_training_packages(*others: str) -> None:

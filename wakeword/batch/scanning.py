@@ -15,7 +15,7 @@ from wakeword.audio.sources import AudioSource, FileSource
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
-from wakeword.batch.inputs.opening import LocalFile, local_files
+from wakeword.batch.inputs.opening import LocalFile, reported_files
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.engine import Detector
@@ -48,7 +48,6 @@ class Listens(Protocol):
 
     def run(self, source: AudioSource) -> Iterator[Detection]:
         """The detections in a source, as ``Detector.run`` gives them."""
-        ...
 
 
 class ScanWork:
@@ -140,16 +139,11 @@ class ScanWork:
 
 def _scan(detector: Listens, recording: Recording, report: Report) -> Iterator[Scanned]:
     """The row of a recording, or the rows of all recordings in a shard."""
-    left = float(recording.size)
     try:
-        for file in local_files(recording):
-            # In all never more than the shard: its headers are not read.
-            share = min(left, file.size)
-            left -= share
-            yield _scan_file(detector, file, Reported(report, share))
+        for file, reported in reported_files(recording, report):
+            yield _scan_file(detector, file, reported)
     except AudioError as error:
         yield Scanned(recording.name, recording.inside, 0.0, 0.0, (), str(error))
-    report(left, 0.0)
 
 
 def _scan_file(detector: Listens, file: LocalFile, reported: Reported) -> Scanned:

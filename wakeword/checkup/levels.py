@@ -124,13 +124,12 @@ def dropouts(samples: Samples, sample_rate: int) -> Dropouts:
         length
         for start, length in zip(*_runs(x == 0), strict=True)
         if least <= length <= most
-        and all(np.abs(side).max(initial=0.0) > _LOUD_EDGE for side in _sides(x, start, start + length, least))
+        and all(
+            np.abs(side).max(initial=0.0) > _LOUD_EDGE
+            for side in (x[max(0, start - least) : start], x[start + length : start + length + least])
+        )
     ]
     return Dropouts(len(found), float(sum(found)) / sample_rate)
-
-
-def _sides(x: Samples, start: int, end: int, size: int) -> tuple[Samples, Samples]:
-    return x[max(0, start - size) : start], x[end : end + size]
 
 
 class ChannelCheck(NamedTuple):

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from importlib import import_module
 from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Annotated, Any, Final, NamedTuple
@@ -17,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from wakeword.base.errors import WakewordError
-from wakeword.base.plugins import require
+from wakeword.base.plugins import extra_of, load_part
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
@@ -42,14 +41,12 @@ class Command(NamedTuple):
     @property
     def extra(self) -> str:
         """The extra that installs it; empty if its package is this one."""
-        return self.place.split(".")[0].removeprefix("wakeword").removeprefix("_")
+        return extra_of(self.place.split(".")[0])
 
     def load(self) -> Callable[..., Any]:
         """Import its module, only now: listening must not wait for training's. ``ConfigError`` if it is not installed."""
         place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
-        module, function = place.split(":")
-        require(self.extra, module.split(".")[0])
-        loaded = getattr(import_module(module), function)
+        loaded = load_part(place)
         found: Callable[..., Any] = command_of(loaded, self.work) if self.work else loaded
         return found
 
@@ -58,10 +55,11 @@ INSIDE = {
     "--say": Command("wakeword_train.from_text:typed_model"),
     "--for": Command("wakeword_export.student.teaching:student_teacher"),
     "--to": Command("wakeword_train.cli:train_text"),
+    "--playback": Command("wakeword_echo.playback_source:open_playback"),
     "voice": Command("wakeword_train.voice_network:make_voice_network"),
 }
-"""What options call in other packages: the model file of a text, what teaches a student, and the training of a text that is
-exported; and what `wakeword voice` calls, which makes the network of speakers."""
+"""What options call in other packages: the model file of a text, what teaches a student, the training of a text that is
+exported, and the audio that a loudspeaker gets; and what `wakeword voice` calls, which makes the network of speakers."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

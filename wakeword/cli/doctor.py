@@ -2,7 +2,6 @@
 
 import json
 import platform
-import threading
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, naming
+from wakeword.audio.pcm import AudioFile, PcmStream, naming
 from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
@@ -21,16 +20,13 @@ from wakeword.base.version import __version__
 from wakeword.checkup.capture import record_device
 from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnose
 from wakeword.checkup.processor import PROCESSOR, examine_processor
-from wakeword.checkup.sweep import diagnose_loudspeaker, two_sweeps
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.devices import print_devices
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
-from wakeword.microphone.microphone import Microphone
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
-from wakeword.takes.playback import play
 
 _LONGEST_SECONDS = 60.0
 _SILENT_SHARE = 0.6
@@ -83,10 +79,6 @@ def doctor(
     file: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Examine the first minute of a recording instead.")
     ] = None,
-    playback: Annotated[
-        bool,
-        typer.Option("--playback", help="Play two sweeps too: the echo's delay, clock and level at the microphone."),
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
     """Check the microphone and this machine, and say what to change.
@@ -94,9 +86,7 @@ def doctor(
     The first line says whether the microphone is fit. Stay silent at first, then speak as you would say the wake word.
     Exit status 1 if something is bad.
     """
-    if playback and file is not None:
-        raise typer.BadParameter("give --playback or --input, not both")
-    examination = examine_machine(device, seconds, file, playback=playback)
+    examination = examine_machine(device, seconds, file)
     if as_json:
         found = {"usable": examination.usable, "answer": examination.answer}
         print(json.dumps({**asdict(examination), **found}, allow_nan=False))
@@ -108,16 +98,14 @@ def doctor(
         raise typer.Exit(1)
 
 
-def examine_machine(device: str | None, seconds: float, file: Path | None, *, playback: bool = False) -> Examination:
-    """Examine this machine and ``file``, or ``seconds`` of the device; with ``playback`` the loudspeaker too."""
+def examine_machine(device: str | None, seconds: float, file: Path | None) -> Examination:
+    """Examine this machine and ``file``, or ``seconds`` of the device."""
     examination = Examination(_versions())
     examination.findings.append(examine_processor(DEFAULT_KEYWORD))
     try:
         if file is None:
             with without_native_messages():
                 _listen(examination, device, seconds)
-                if playback:
-                    examination.findings += examine_loudspeaker(device)
         else:
             examination.source = str(file)
             examination.findings += diagnose(_first_minute(file))
@@ -198,37 +186,3 @@ def _finding_table(title: str, findings: list[Finding]) -> Table:
     for finding in findings:
         made.add_row(finding.name, Text(finding.verdict, style=_STYLES[finding.verdict]), finding.text, finding.advice)
     return made
-
-
-_SECONDS_BEFORE, _SECONDS_AFTER = 1.0, 1.5
-
-
-def examine_loudspeaker(device: str | None) -> list[Finding]:
-    """Play, record and judge. Raises ``AudioDeviceError`` without a microphone or a loudspeaker."""
-    sound = two_sweeps()
-    failures: list[WakewordError] = []
-
-    def played() -> None:
-        try:
-            play(sound)
-        except WakewordError as error:
-            failures.append(error)
-
-    started: int | None = None
-    with Microphone(number_or_name(device)) as microphone:
-        note(f"playing two sweeps to '{microphone.name}': do not speak for {len(sound) / SAMPLE_RATE:.0f} s")
-        pcm = PcmStream(microphone.sample_rate)
-        pieces = [np.zeros(0, np.float32)]
-        player = threading.Thread(target=played, name="wakeword-sweep", daemon=True)
-        for block in microphone.blocks():
-            pieces.append(pcm.push(block))
-            length = sum(map(len, pieces))
-            if started is None and length >= _SECONDS_BEFORE * SAMPLE_RATE:
-                started = length
-                player.start()
-            if failures:
-                raise failures[0]
-            if started is not None and length >= started + len(sound) + _SECONDS_AFTER * SAMPLE_RATE:
-                break
-    assert started is not None
-    return diagnose_loudspeaker(np.concatenate(pieces), started)

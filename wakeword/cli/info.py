@@ -56,17 +56,14 @@ def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
         yield about
         return
     point = card.point()
-    yield "finds people" if _of_people(point) else "finds", _found(point)
+    of_people = point.by_folds is not None or point.synthetic == 0
+    yield "finds people" if of_people else "finds", _found(point)
     yield "fires wrongly", "; ".join(_wrong(point)) or "not measured: wakeword calibrate measures it"
     others = f"; others: {points}" if points else ""
     if card.MEASURED_WITH in card.training:
         yield "measured", "with an earlier recogniser; wakeword calibrate measures again"
     yield "default point", f"{printable(point.name)}, from a score of {point.threshold:.4g} on{others}"
     yield about
-
-
-def _of_people(point: OperatingPoint) -> bool:
-    return point.by_folds is not None or point.synthetic == 0
 
 
 def _found(point: OperatingPoint) -> str:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, int16_of
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.text import counted
 from wakeword.base.types import Array, Samples
@@ -65,7 +65,7 @@ class _Sound:
             self._keep()
 
     def _add(self, samples: Array) -> None:
-        self._pieces.append(np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16))
+        self._pieces.append(int16_of(samples))
 
     def _keep(self) -> None:
         samples = np.concatenate(self._pieces)

@@ -10,7 +10,6 @@ import typer
 
 from wakeword.base.errors import AudioError, ConfigError, LeftOutError
 from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
-from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
@@ -40,7 +39,7 @@ class ScanOptions:
         typer.Argument(
             metavar="FILE...",
             callback=_recordings,
-            help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, tar files, or URLs.",
+            help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, or tar files.",
         ),
     ] = None
     models: ModelOptions
@@ -109,7 +108,11 @@ def scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str
     places = [*expanded(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
     tally = _Tally()
     recordings = find_recordings(places, failed=tally.fail)
-    if out is not None and out.is_file() and any(_is_same(out, recording) for recording in recordings):
+    if (
+        out is not None
+        and out.is_file()
+        and any(Path(one.name).exists() and out.samefile(one.name) for one in recordings)
+    ):
         raise ConfigError(f"{out}: expected another file for the results, got one of the recordings to scan")
     form = options.form or FormatName.of(out)
     if form is None:
@@ -174,10 +177,6 @@ class _Tally:
             f"{self.files} recording(s){failed}{before}, {length} of audio, {self.detections} detection(s), "
             f"{cost:.2f} ms of CPU per second of audio"
         )
-
-
-def _is_same(out: Path, recording: Recording) -> bool:
-    return not recording.is_remote and Path(recording.name).exists() and out.samefile(recording.name)
 
 
 @contextmanager

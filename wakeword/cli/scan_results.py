@@ -27,7 +27,7 @@ def is_folder(recordings: Sequence[Recording], form: FormatName, out: Path | Non
     if form is FormatName.PARQUET:
         if out is None:
             raise typer.BadParameter("--format parquet writes a file; give it with --out")
-        require_parquet()
+        _pyarrow()
         return False
     suffix = FORMATS[form].suffix
     is_one = len(recordings) <= 1 and not any(recording.is_shard for recording in recordings)
@@ -112,11 +112,6 @@ def _stream(target: Path | None, form: FormatName) -> Iterator[Write]:
 _ROWS = 100_000
 """Rows of a row group: by number alone, so that the bytes of a file depend on its detections only."""
 _COLUMNS = ("file", "keyword", "start", "end", "score", "stage_one")
-
-
-def require_parquet() -> None:
-    """``ConfigError`` if pyarrow is not installed, an extra for millions of detections."""
-    _pyarrow()
 
 
 @contextmanager

@@ -75,10 +75,6 @@ def _cast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape
     return _same(node, shapes, values)
 
 
-def _broadcast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
-    return [np.broadcast_shapes(*shapes)]
-
-
 def _product(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
     first, second = shapes
     if first[-1] != second[-2]:
@@ -164,7 +160,7 @@ def _axes(given: Sequence[int], rank: int) -> set[int]:
 _RULES: Mapping[str, Rule] = {
     "Cast": _cast,
     **dict.fromkeys(("Exp", "Identity", "Neg", "Relu", "Softmax"), _same),
-    **dict.fromkeys(("Add", "Div", "Max", "Mul", "Sub"), _broadcast),
+    **dict.fromkeys(("Add", "Div", "Max", "Mul", "Sub"), lambda node, shapes, values: [np.broadcast_shapes(*shapes)]),
     **dict.fromkeys(("GRU", "LSTM"), _recurrent),
     **dict.fromkeys(("ReduceMax", "ReduceSum", "ReduceSumSquare"), _reduced),
     "Gemm": _gemm,

@@ -21,11 +21,9 @@ class Windows(Protocol):
 
     def reset(self) -> None:
         """Begin a new stream."""
-        ...
 
     def advance(self, frames: Array) -> list[float]:
         """Advance by one hop, ``(hop, n_mfcc)`` float32: for each model the logit of the window that ends with it."""
-        ...
 
 
 class OnnxWindows:

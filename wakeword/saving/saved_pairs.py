@@ -8,14 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
-import numpy as np
-
 from wakeword.audio.detection import Detection, stage_one_entry
-from wakeword.audio.pcm import write_audio
+from wakeword.audio.pcm import int16_of, write_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import turn_in
 from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, write_json
@@ -85,7 +83,8 @@ class SavedPairs:
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
         }
-        return self.add(detection.keyword, moment, "wav", partial(_write, detection), content)
+        audio = int16_of(detection.audio)
+        return self.add(detection.keyword, moment, "wav", lambda path: write_audio(path, audio), content)
 
     def tidy(self, moment: datetime) -> None:
         """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
@@ -211,10 +210,6 @@ class SavedPairs:
                     elif abs(time.time() - status.st_mtime) > _SECONDS_TO_WRITE:
                         remove_abandoned(self.folder / one["target"] for one in _TEMPORARY.finditer(entry.name))
         return found
-
-
-def _write(detection: Detection, path: Path) -> None:
-    write_audio(path, np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16))
 
 
 def _name_time(moment: datetime) -> str:

@@ -20,8 +20,7 @@ from wakeword.base.errors import BusyError, ClosedError, ConfigError
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
 from wakeword.stream.following import FollowedRecording, Follower, Followers
-from wakeword.stream.own_sound import SoundInput
-from wakeword.stream.playback_pairs import Pair, PlaybackReader, in_pairs, with_playback
+from wakeword.stream.sound_input import Pair, SoundInput, in_pairs
 from wakeword.stream.stream_audio import StreamAudio
 
 
@@ -90,7 +89,7 @@ class StreamAccess(ABC):
             self.reset()
             loop.pairs = in_pairs(source.blocks(), sound.sample_rate)
             if playback is not None:
-                loop.pairs = with_playback(loop.pairs, PlaybackReader(playback), sound)
+                loop.pairs = sound.with_playback(loop.pairs, playback)
             for pair in loop.pairs:
                 yield from self._offered(self._process(*pair, loop.thread), loop, is_shared)
             yield from self._offered(self._finish(loop.thread), loop, is_shared)

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import onnxruntime
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, int16_of
 from wakeword.base.checks import number
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
@@ -26,15 +26,12 @@ class VoiceDetector(Protocol):
 
     def chunk_samples(self) -> int:
         """Samples in one call."""
-        ...
 
     def __call__(self, audio: bytes) -> float:
         """The probability of speech in the next ``chunk_samples`` of 16-bit PCM at 16 kHz."""
-        ...
 
     def reset(self) -> None:
         """Begin a new recording."""
-        ...
 
 
 class EndOfSpeech:
@@ -76,7 +73,7 @@ class EndOfSpeech:
         self._rest = waiting[whole:]
         ended = False
         for start in range(0, whole, size):
-            chunk = np.clip(np.rint(waiting[start : start + size] * 32_768), -32_768, 32_767).astype("<i2")
+            chunk = int16_of(waiting[start : start + size]).astype("<i2")
             self._take(float(self._voice(chunk.tobytes())), size)
             ended = ended or self._quiet >= (self._silence if self.has_spoken else self._patience)
         return ended

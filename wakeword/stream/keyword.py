@@ -35,19 +35,15 @@ class KeepsWindows(Protocol):
 
     def begin(self) -> None:
         """A new stream."""
-        ...
 
     def push(self, logit: float, look: Look | None) -> None:
         """The next window: the first stage's logit, and of a candidate what the second one judges."""
-        ...
 
     def hold(self) -> None:
         """The next window is steady quiet, as the one before."""
-        ...
 
     def end(self, length: int) -> None:
         """The stream has this number of samples; the windows up to its end follow."""
-        ...
 
 
 class KeywordTracker:

@@ -10,17 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, Detection, Keeps
-from wakeword.audio.echo_canceller import ECHO_SAMPLES
 from wakeword.audio.gate import QuietGate
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
-from wakeword.model.first_stage import FirstStage, WindowLogit
-from wakeword.model.model import Model
+from wakeword.model.first_stage import WindowLogit
 from wakeword.stream.kept_wakes import KeptWakes
 from wakeword.stream.keyword import Fired, KeepsWindows, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
-from wakeword.stream.trigger import Suppression, Trigger
+from wakeword.stream.sound_input import KeepsPlayback, playback_kept
+from wakeword.stream.trigger import Suppression
 from wakeword.verify.known_voices import Voices
 from wakeword.verify.verifier import StreamSound
 
@@ -50,10 +49,8 @@ class StreamAudio:
         kept = max(longest + kept_pre_roll, max(keyword.look for keyword in keywords))
         ended = max(keyword.late for keyword in keywords)
         self._history = AudioHistory(kept + keywords[0].step + piece + ended)
-        self._reference: AudioHistory | None = None
-        """What the loudspeaker gets, from sample ``_reference_from`` on; ``None`` while there is none."""
-        self._reference_from = self._played_until = 0
-        self._own_words: dict[str, OwnWord] = {}
+        self._played: KeepsPlayback | None = None
+        """What the loudspeaker gets; ``None`` before there is any."""
         self.samples_of: SamplesOf = self._history.padded
         """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
         self._sound = StreamSound(self.samples_of)
@@ -66,7 +63,7 @@ class StreamAudio:
         if self._wakes is not None:
             self._wakes.hand_over()
         self._history.reset()
-        self._reference, self._played_until = None, 0
+        self._played = None
         self._sound.reset()
         if self._gate is not None:
             self._gate.reset()
@@ -90,14 +87,10 @@ class StreamAudio:
 
     def push(self, samples: Array) -> None:
         """Append ``(n,)`` float32, at most ``piece`` samples; ``(n, 2)``: with what the loudspeaker gets then."""
-        if samples.ndim == 2 and self._reference is None:
-            self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES + OWN_WORD_SAMPLES)
-            self._reference_from = self.end
-        if self._reference is not None:
-            played = samples[:, 1] if samples.ndim == 2 else np.zeros_like(samples)
-            self._reference.push(played)
-            if samples.ndim == 2 and played.any():
-                self._played_until = self.end + len(played)
+        if samples.ndim == 2 and self._played is None:
+            self._played = playback_kept(self._history.capacity, self.end)
+        if self._played is not None:
+            self._played.push(samples)
         self._history.push(sound_of(samples))
 
     def finish(self) -> int:
@@ -115,7 +108,7 @@ class StreamAudio:
 
     def is_over(self, start: int, end: int) -> bool:
         """Whether the loudspeaker plays between two sample numbers."""
-        return start < self._played_until and bool(self._reference_of(start, end).any())
+        return self._played is not None and self._played.is_over(start, end)
 
     def is_quiet(self, end: int) -> bool:
         """Whether the audio up to sample ``end`` is steady quiet; false before an ``end`` that was asked about, as it was
@@ -147,7 +140,7 @@ class StreamAudio:
 
     def take(self, keyword: KeywordTracker, windows: Sequence[WindowLogit]) -> list[Detection]:
         """Take what the first stage says of the next windows of a keyword; return the detections among them."""
-        veto = None if self._reference is None else self._is_own_word
+        veto = None if self._played is None else self._played.says
         found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self._length, veto=veto)
         near = None if keyword.near is None else keyword.near.best
         if near is not None and near.audio is None:
@@ -191,16 +184,6 @@ class StreamAudio:
                 found.append(missed)
         return found
 
-    def _is_own_word(self, keyword: KeywordTracker) -> bool:
-        """Whether the loudspeaker itself says the word that would fire now."""
-        if keyword.name not in self._own_words:
-            self._own_words[keyword.name] = OwnWord(keyword.model, keyword.threshold, hop=keyword.trigger.hop)
-        return self._own_words[keyword.name].is_in(self._reference_of, keyword.window_end)
-
-    def _reference_of(self, start: int, end: int) -> Array:
-        assert self._reference is not None
-        return self._reference.padded(start - self._reference_from, end - self._reference_from)
-
     def _detection(self, keyword: KeywordTracker, fired: Fired) -> Detection:
         start = fired.end - keyword.window
         # The last window of a stream can extend into the silence after it.
@@ -218,38 +201,3 @@ class StreamAudio:
 def sound_of(samples: Array) -> Array:
     """What is listened to in ``(n,)`` or ``(n, 2)`` samples of a ``SoundInput``, ``(n,)``."""
     return samples if samples.ndim == 1 else np.ascontiguousarray(samples[:, 0])
-
-
-_SHARE = 0.25
-"""Share of a keyword's threshold that the reference must reach: without room and microphone the word is clear."""
-OWN_WORD_SAMPLES = SAMPLE_RATE
-"""Samples after its word for which a second stage may still fire."""
-_SILENT = 10 ** (-70 / 10)
-"""Mean square up to which the reference is silent."""
-
-
-class OwnWord:
-    """Asks the networks of one keyword about the reference. Only called where the microphone's audio would fire."""
-
-    def __init__(self, model: Model, threshold: float, *, hop: int) -> None:
-        """``threshold``: of the keyword; ``hop``: frames between two windows."""
-        self._first_stage = FirstStage([model], hop=hop)
-        self._keyword = KeywordTracker(model, Trigger(_SHARE * threshold, refractory=0, hop=hop), hop=hop)
-        # An echo is later than its reference, and a score counts what the first stage found before.
-        step = self._keyword.step
-        self.samples = self._keyword.window + -(-(ECHO_SAMPLES + OWN_WORD_SAMPLES) // step) * step
-
-    def is_in(self, reference_of: SamplesOf, end: int) -> bool:
-        """Whether the reference says the word in the ``samples`` before ``end``, where a window of the microphone ends."""
-        start = end - self.samples
-
-        def shifted(first: int, last: int) -> Array:
-            return reference_of(start + first, start + last)
-
-        heard = shifted(0, self.samples)
-        if heard @ heard <= _SILENT * len(heard):
-            return False
-        self._first_stage.begin()
-        self._keyword.reset()
-        (windows,) = self._first_stage.read(shifted, self.samples)
-        return bool(self._keyword.take(windows, sound=StreamSound(shifted), suppression=Suppression()))

@@ -16,6 +16,7 @@ from support.separate_process import SeparateProcess
 
 from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
+from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
 
 NAMES = (
@@ -177,7 +178,8 @@ def test_the_command_line_is_light(statement: str) -> None:
     assert done.stderr == "[]\n"
 
 
-OTHERS = ("wakeword_serve", "wakeword_tools", "wakeword_train", "wakeword_export")
+DEMO = str(assets_folder() / "audio" / "demo.flac")
+OTHERS = ("wakeword_echo", "wakeword_serve", "wakeword_tools", "wakeword_train", "wakeword_export")
 """The packages above the runtime."""
 TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
 
@@ -207,6 +209,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
         (["wakeword_train"], ["train", "marvin"], "train"),
         (["wakeword_train"], ["export", "hey zorvella", "there", "--to", "hacs"], "train"),
         (["wakeword_export"], ["train", "hey zorvella", "--for", "microwakeword"], "export"),
+        (OTHERS, ["listen", "--keyword", "marvin", "--input", DEMO, "--playback", "monitor"], "echo"),
     ],
 )
 def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(
@@ -220,7 +223,7 @@ def test_what_is_not_installed_is_answered_with_the_line_that_installs_it(
     assert done.returncode == 1
     assert done.stderr.startswith("wakeword: ")
     assert done.stderr.count("\n") == 1
-    assert done.stderr.endswith(f"pip install '.[{extra}]'\n")
+    assert done.stderr.endswith(f'pip install "wakeword[{extra}]"\n')
     without_torch = "torch" in missing or find_spec("torch") is None
     assert ("install torch first" in done.stderr) == (extra == "train" and without_torch)
 

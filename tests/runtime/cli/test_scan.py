@@ -334,7 +334,7 @@ def test_parquet_without_its_package_says_what_to_install(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
     ended = scan(recordings, "--format", "parquet", "--out", tmp_path / "found.parquet")
     assert ended.status == 1
-    assert "pip install '.[parquet]'" in ended.err
+    assert 'pip install "wakeword[parquet]"' in ended.err
 
 
 # --- many recordings

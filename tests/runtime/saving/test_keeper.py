@@ -253,14 +253,14 @@ def test_two_who_keep_at_once_overwrite_nothing_after_the_clock_was_set_back(
     """Then both give the newest time of the folder, and the next number."""
     SavedPairs(tmp_path, 10**9).save(detection(), NOON + timedelta(days=9_999))
     both = threading.Barrier(2)
-    write = saved_pairs_module._write
+    write = saved_pairs_module.write_audio
 
     def together(*arguments: Any) -> None:
         with suppress(threading.BrokenBarrierError):  # where one waits for the other
             both.wait(0.2)
         write(*arguments)
 
-    monkeypatch.setattr(saved_pairs_module, "_write", together)
+    monkeypatch.setattr(saved_pairs_module, "write_audio", together)
     pairs = [SavedPairs(tmp_path, 10**9, most=50) for _ in "ab"]
     threads = [threading.Thread(target=one.save, args=(detection(), NOON)) for one in pairs]
     for thread in threads:

@@ -9,14 +9,14 @@ from wakeword_tools.texts.advice import often
 
 
 def test_text_and_json_say_the_same(cli) -> None:
-    shown, as_json = cli("check", "stop"), cli("check", "stop", "--json", "--most", 3)
+    shown, as_json = cli("check", "stop"), cli("check", "stop", "--json")
     assert shown.status == as_json.status == 0
     content = json.loads(as_json.out)
     assert "comparing 'stop' with what people say" in shown.err
     assert shown.out.startswith(f"stop: {content['grade']}\n")
     assert content["grade"] == "poor"
     assert f"{content['phonemes']} phonemes, {content['syllables']} syllable " in shown.out
-    assert len(content["said"]) == 3
+    assert len(content["said"]) == 10
     assert all(one["text"] in shown.out for one in content["said"])
     # Each suggestion is better than the word.
     assert content["longer"]
@@ -77,7 +77,6 @@ def test_one_phoneme_is_singular(cli) -> None:
         ("check", "hey Gr\udcfc\udcdfe"),
         ("check", "hey Gr\udcfc\udcdfe", "--language", "de"),
         ("synth", "hey Gr\udcfc\udcdfe", "--out", "clips"),
-        ("synth", "marvin", "--carrier", "\udcfc {}", "--out", "clips"),
         ("train", "marvin", "--also", "Gr\udcfc\udcdfe"),
     ],
 )

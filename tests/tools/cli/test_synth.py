@@ -92,7 +92,6 @@ def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: 
         (["marvin", "--out", "x", "--engine", "nothing"], "engines among"),
         (["marvin", "--out", "x", "--engine", "piper:nowhere"], "Piper voice"),
         (["marvin", "--out", "x", "--engine", "command:nowhere.toml"], "describes a speech command"),
-        (["marvin", "--out", "x", "--voices", "test", "--carrier", "no place"], "carrier"),
     ],
 )
 def test_errors_are_reported_and_nothing_is_written(

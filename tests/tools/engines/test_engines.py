@@ -19,10 +19,9 @@ from wakeword_tools.clips.clip_plan import Recipe, plan, render
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP
 from wakeword_tools.clips.synthesize import ClipPart, rebuild, synthesize
-from wakeword_tools.engines import programs
-from wakeword_tools.engines.command_engine import CommandSynthesizer, read_command_voices
+from wakeword_tools.engines import command_engine
+from wakeword_tools.engines.command_engine import CommandSynthesizer, read_command_voices, run_program
 from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
-from wakeword_tools.engines.programs import run_program
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import split_of_source
@@ -268,4 +267,4 @@ def test_a_carrier_is_spoken_around_the_text() -> None:
 
 
 def test_programs_time_out_before_the_process_that_runs_them() -> None:
-    assert programs.SECONDS_TO_SPEAK < SECONDS_FOR_A_CLIP
+    assert command_engine.SECONDS_TO_SPEAK < SECONDS_FOR_A_CLIP

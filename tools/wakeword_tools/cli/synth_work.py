@@ -39,8 +39,7 @@ def synthesise_set(options: SynthOptions) -> None:
     ``SynthesisError`` for texts that cannot be spoken, before anything is written.
     """
     keyword, shares = options.keyword, options.voices.shares
-    for text in (keyword, *(options.carrier or ())):
-        require_unicode(text)
+    require_unicode(keyword)
     if not keyword.strip():
         raise SynthesisError("expected a keyword, got an empty one")
     out = None if options.list_texts else options.out
@@ -82,7 +81,6 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
             number,
             options.seed,
             _MAX_PAUSE,
-            options.carrier,
             distances={text: distance for own in distances.values() for text, distance in own.items()},
         )
         for split, number in numbers_of("--count", count, shares).items()

@@ -13,7 +13,7 @@ from wakeword.base.errors import WakewordError
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 
-_CHOICES = "kokoro, piper, a Piper voice's file or folder, or its address"
+_CHOICES = "kokoro, piper, or a Piper voice's file or folder"
 
 
 class _Action(StrEnum):
@@ -24,9 +24,8 @@ class _Action(StrEnum):
 def voices(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
     what: Annotated[
-        str, typer.Argument(metavar="[kokoro|piper|FILE|URL]", help="What to install; of Piper also a folder or file.")
+        str, typer.Argument(metavar="[kokoro|piper|FILE]", help="What to install; of Piper also a folder or file.")
     ] = "",
-    sha256: Annotated[str | None, typer.Option("--sha256", metavar="HEX", help="Of a URL's file.")] = None,
     licence: Annotated[str, typer.Option("--licence", metavar="NAME", help="Licence of a voice of your own.")] = (
         "see the voice's model card"
     ),
@@ -49,7 +48,6 @@ def voices(
         PIPER,
         install_kokoro,
         install_piper,
-        install_piper_address,
         install_piper_file,
     )
 
@@ -57,8 +55,6 @@ def voices(
         done = install_kokoro(note, replace=replace)
     elif what == PIPER:
         done = install_piper(note, replace=replace)
-    elif "://" in what:
-        done = install_piper_address(what, note, sha256=sha256, licence=licence, replace=replace)
     elif not what.endswith(".onnx") and not Path(what).exists():
         raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
     else:

@@ -59,12 +59,11 @@ def plan(
     count: int,
     seed: int,
     max_pause: float = 0.0,
-    carriers: Sequence[str] | None = None,
     children: float = 0.0,
 ) -> list[Recipe]:
     """``count`` recipes in which every text, and every source of voices, comes equally often (within one).
 
-    Rate, pitch, pitch range, formants, one of the ``carriers`` (phrases with ``{}`` for the text; ``MOODS`` by default)
+    Rate, pitch, pitch range, formants, one of ``MOODS``
     and pauses (up to ``max_pause`` seconds at either end) are drawn from ``seed``. The share ``children`` of the recipes
     has formants and a pitch as high as a child. Phonemes go to voices that take them. Raises
     ``SynthesisError`` for no or empty texts, no voices or a ``count`` below 1.
@@ -96,8 +95,7 @@ def plan(
         voice = own[int(random.integers(len(own)))]
         if children and random.random() < children:
             formants = round(float(random.uniform(*_CHILDREN)), 3)
-        choices = carriers or MOODS
-        carrier = choices[int(random.integers(len(choices)))]
+        carrier = MOODS[int(random.integers(len(MOODS)))]
         recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))
     return recipes
 

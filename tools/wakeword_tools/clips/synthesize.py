@@ -14,7 +14,7 @@ from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
-from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
+from wakeword_tools.clips.clip_plan import Recipe, plan
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP, SpeakWork, SpokenClip
 from wakeword_tools.engines.languages import ENGLISH
@@ -22,17 +22,6 @@ from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.foreign_words import foreign_sounds
 from wakeword_tools.texts.phonemes import pronunciations
-
-__all__ = [
-    "ClipPart",
-    "Recipe",
-    "Utterance",
-    "plan",
-    "rebuild",
-    "render",
-    "synthesize",
-]
-
 
 _HOPELESS = 20
 """If so many clips fail at the beginning and none succeeds, no further one is tried."""
@@ -47,7 +36,6 @@ class ClipPart:
     count: int
     seed: int
     max_pause: float = 0.0
-    carriers: Sequence[str] | None = None
     children: float = 0.0
     distances: Mapping[str, float] = field(default_factory=dict)
     """Distance of each text from the keyword, for the manifest."""
@@ -60,7 +48,6 @@ class ClipPart:
             count=self.count,
             seed=self.seed,
             max_pause=self.max_pause,
-            carriers=self.carriers,
             children=self.children,
         )
 

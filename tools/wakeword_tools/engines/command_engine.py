@@ -14,20 +14,29 @@ separate word, so a text is never executed unless the program executes its argum
 refused there, as programs take it for an option.
 """
 
+import os
 import shlex
 import shutil
+import signal
+import subprocess
+import sys
+import tempfile
 import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
-from wakeword.base.errors import SynthesisError
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import AudioError, SynthesisError
 from wakeword.base.types import Array
-from wakeword_tools.engines.programs import run_program, spoken_to_file
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voice import Voice, split_of_source
 from wakeword_tools.kinds import Split
 
 COMMAND = "command"
+SECONDS_TO_SPEAK = 30.0
 
 
 class CommandSynthesizer:
@@ -116,6 +125,55 @@ def _voice(program: str, command: str, table: dict[str, Any], licence: str, defa
     split = Split(stated) if stated else default or split_of_source(source)
     accent = str(table.get("accent", "en"))
     return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, split, licence, command)
+
+
+def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SECONDS_TO_SPEAK) -> str:
+    """Run a program with ``text`` on standard input, and return what it prints.
+
+    Raises ``SynthesisError`` if it cannot be started, fails, crashes or takes longer than ``timeout`` seconds. If it is
+    stopped, for that reason or because this process is interrupted, the programs that it started are stopped too.
+    """
+    name = Path(arguments[0]).name
+    try:
+        process = subprocess.Popen(arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
+    except (OSError, ValueError) as error:
+        raise SynthesisError(f"{name} could not be started: {error}") from error
+    with process:
+        try:
+            printed, errors = process.communicate(text.encode(), timeout)
+        except BaseException as error:
+            _kill_with_children(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise SynthesisError(f"{name} took longer than {timeout:g} s and was stopped") from error
+            raise
+    if code := process.returncode:
+        lines = errors.decode(errors="replace").strip().splitlines()
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
+        raise SynthesisError(f"{name} {how}: {lines[-1][:200] if lines else 'it printed no error'}")
+    return printed.decode(errors="replace")
+
+
+def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program that leads its own session, and all processes in that session."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(ProcessLookupError, PermissionError):  # it ended meanwhile
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def spoken_to_file(speak: Callable[[Path], object]) -> Array:
+    """``(samples,)`` at 16 kHz of the WAV file that ``speak`` writes to the given path."""
+    with tempfile.TemporaryDirectory(prefix="wakeword-speech-") as folder:
+        path = Path(folder) / "speech.wav"
+        speak(path)
+        try:
+            samples = read_audio(path)
+        except AudioError as error:
+            raise SynthesisError(f"expected the program to write speech, could not read it: {error}") from error
+    if not len(samples):
+        raise SynthesisError("expected the program to write speech, got an empty file")
+    return samples
 
 
 ENGINE = Engine(name=COMMAND, voices=read_command_voices, synthesizer=CommandSynthesizer, takes_place="FILE.toml")

@@ -71,7 +71,7 @@ def fresh_library(path: str, data: Path, voice: Voice, prosody: Prosody) -> Iter
 def _prepare(library: ctypes.CDLL, data: Path, voice: Voice, prosody: Prosody) -> None:
     # Breath and noise: espeak-ng's own generator, seeded from the clock, and for Klatt voices the generator of C.
     library.espeak_ng_SetRandSeed(ctypes.c_long(1))
-    _c_library().srand(1)
+    ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).srand(1)
     place = _place_of(data, voice.accent.lower())
     if library.espeak_SetVoiceByName(f"{place}+{voice.variant}".encode()):
         raise SynthesisError(f"expected a voice that espeak-ng has, got {voice.name!r}")
@@ -175,10 +175,6 @@ def copy_language(data: Path, file: Path, to: Path) -> None:
         shutil.copy(file, target)
     except OSError as error:
         raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {error}") from error
-
-
-def _c_library() -> ctypes.CDLL:
-    return ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
 
 
 def _unload(library: ctypes.CDLL) -> None:

@@ -44,7 +44,6 @@ class Synthesizer(Protocol):
     @property
     def engine(self) -> str:
         """The engine's name, as in ``Voice.engine``."""
-        ...
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """The text spoken: ``(samples,)`` float32 mono at 16 kHz, always the same for the same arguments.
@@ -52,7 +51,6 @@ class Synthesizer(Protocol):
         Raises ``SynthesisError`` if the text has nothing to pronounce, the voice is not the engine's or it
         fails.
         """
-        ...
 
 
 def of_language(voices: list[Voice], language: str) -> list[Voice]:

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.measure.scores import event_windows
-from wakeword_tools.measure.subject import Subject, SubjectScorer, first_end, look
+from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, look
 
 _AFTER = SAMPLE_RATE
 """Samples of room noise after a clip: a detector that needs longer has missed the word."""
@@ -42,14 +40,13 @@ def spoken_word(model: Subject, clip: Array, *, seed: int = 0) -> TimedWord:
     return TimedWord(scores, (before + word.start) / SAMPLE_RATE, (before + word.end) / SAMPLE_RATE)
 
 
-def delay(model: Subject, word: TimedWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
+def delay(model: Subject, word: TimedWord, threshold: float) -> float | None:
     """Seconds from the end of the word to the end of the window that fires; negative if it fires before the end.
 
     ``None`` if the word is missed. A detection before the start of the word does not count.
     """
-    step = hop * FeatureConfig().hop_length
-    for window in event_windows(word.scores, threshold, hop=hop):
-        end = (window * step + first_end(model)) / SAMPLE_RATE
+    for window in event_windows(word.scores, threshold):
+        end = (window * HOP_SAMPLES + first_end(model)) / SAMPLE_RATE
         if end > word.start:
             return end - word.end
     return None

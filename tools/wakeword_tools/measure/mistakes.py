@@ -9,7 +9,6 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.files import new_folder, write_json
 from wakeword.base.types import Scores
-from wakeword.batch.inputs.recording import plain_name
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import ReadRecording, read_again
 from wakeword_tools.measure.recordings import Scored
@@ -104,7 +103,7 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most
         # By recording, so that a long one is decoded only once for all of its excerpts.
         for recording, samples in read_again(known.values()):
             for number, one in by_file[recording.name]:
-                audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(plain_name(one.file)).stem}.flac"
+                audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(one.file).stem}.flac"
                 first = max(0, round((one.start - _BEFORE) * SAMPLE_RATE)) if one.sort == FALSE_ACCEPTS else 0
                 last = round((one.end + _AFTER) * SAMPLE_RATE)
                 write_audio(target / audio, samples[first:last])

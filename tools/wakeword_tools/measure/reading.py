@@ -31,7 +31,7 @@ class ReadRecording:
 
     @property
     def path(self) -> Path:
-        """The file that it is, unless it is at a URL or in a shard."""
+        """The file that it is, unless it is in a shard."""
         return Path(self.name)
 
 

@@ -150,17 +150,13 @@ def scored_rows(
                 elif seen.is_new(one.recording, kind):
                     recording = dataclasses.replace(one.recording, source=item.source)
                     used[kind].append(dataclasses.replace(one, recording=recording))
-        _require_some(kind, chosen.files.get(kind, ()), used[kind])
+        if (given := chosen.files.get(kind)) and not used[kind]:
+            raise DataError(f"none of the {len(given)} {kind_in_words(kind)} could be used; see the warnings above")
     if not used[Kind.POSITIVE]:
         raise CalibrationError("expected recordings of the wake word, got none")
     seen.report_copies()
     variants = max((len(row.scores) for of_kind in used.values() for row in of_kind), default=1)
     return [_variant(number, used, chosen, models, seen.skipped) for number in range(variants)]
-
-
-def _require_some(kind: Kind, files: Sequence[Path | Source], used: Sequence[ScoredFile]) -> None:
-    if files and not used:
-        raise DataError(f"none of the {len(files)} {kind_in_words(kind)} could be used; see the warnings above")
 
 
 def _variant(

@@ -18,7 +18,7 @@ from wakeword.stream.trigger import DEFAULT_REFRACTORY
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.latency import Latency, TimedWord, latency
-from wakeword_tools.measure.paired import paired_shares
+from wakeword_tools.measure.paired import PairedDifference, paired_shares
 from wakeword_tools.measure.rates import choose_fa_per_hour, measure
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.recordings import Scored
@@ -37,18 +37,6 @@ Curve = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A figure of two models on the same recordings."""
-
-    metric: str
-    first: float
-    second: float
-    low: float
-    """Lower end of the 95 % interval of second - first, ``high`` the upper."""
-    high: float
-
-
-@dataclass(frozen=True)
 class Standing:
     """One engine at the rate that all keep."""
 
@@ -61,7 +49,7 @@ class Standing:
     """
     high: float
     false_accepts_per_hour: Rate
-    difference: Difference | None
+    difference: PairedDifference | None
     """Recall against the first engine; ``None`` for it."""
     delay: Latency | None
     """From the end of the word to the report; ``None`` if no word was found."""
@@ -119,11 +107,11 @@ def judge(
     return standings
 
 
-def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.float64]) -> Difference:
+def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.float64]) -> PairedDifference:
     """Recall against the first engine. The interval also covers the one for clips: where none differs, none is drawn."""
     by_clip = paired_shares("recall", first, found, higher_is_better=True)
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
-    return Difference("recall", by_clip.first, by_clip.second, min(low, by_clip.low), max(high, by_clip.high))
+    return dataclasses.replace(by_clip, low=min(low, by_clip.low), high=max(high, by_clip.high))
 
 
 def curve_of(scores: ScoreSet, most: float) -> Curve:

@@ -15,10 +15,10 @@ import numpy as np
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Array, Scores
 from wakeword.base.version import __version__
-from wakeword.batch.inputs.opening import LocalFile, local_files
+from wakeword.batch.inputs.opening import LocalFile, reported_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.batch.inputs.recording import local_recording
-from wakeword.batch.jobs.work import Report, Reported
+from wakeword.batch.jobs.work import Report
 from wakeword.model.model import parse_model
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
@@ -139,7 +139,9 @@ class ScoreWork:
             loaded = [one if isinstance(one, ForeignModel) else parse_model(one) for one in self._data]
             models = loaded if self._verify else [model.stage_one() for model in loaded]
         noise = self._noise
-        mixer = self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=_ignore)
+        mixer = (
+            self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=lambda message: None)
+        )
         scoring = _Scoring(models, SubjectScorer(models), mixer, () if noise is None else noise.ratios, self._delays)
         return lambda item: tuple(_score(scoring, item, report))
 
@@ -189,14 +191,9 @@ class _Scoring:
 
 def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[ScoredFile]:
     """A recording, or the recordings of a shard, and what could not be read."""
-    left = float(item.size)
     try:
-        for file in local_files(item.source):
-            # In all never more than the shard: its headers are not read.
-            share = min(left, file.size)
-            left -= share
-            reported = Reported(report, share)
-            length = item.seconds * share / max(1, item.size)
+        for file, reported in reported_files(item.source, report):
+            length = item.seconds * reported.size / max(1, item.size)
             try:
                 found = _score_file(scoring, file, item.kind, partial(reported.at, length=length))
             except AudioError as error:
@@ -205,7 +202,6 @@ def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[Scor
             yield found
     except AudioError as error:
         yield ScoredFile(None, error=str(error))
-    report(left, 0.0)
 
 
 def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind, heard: Callable[[float], None]) -> ScoredFile:
@@ -235,7 +231,3 @@ def _text_of(scores: Scores) -> str:
 
 def _scores_of(text: str) -> Scores:
     return np.frombuffer(base64.b64decode(text), _FLOAT).astype(np.float64)
-
-
-def _ignore(message: str) -> None:
-    pass

@@ -45,7 +45,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
     Raises ``AudioFileError`` for a place without any or that cannot be searched: what is measured on a part of the
     recordings would look like the result of all. Files that cannot be read here are left out, as damaged ones are, and
     ``report`` gets a line about them. Raises ``CalibrationError`` for one that is both a positive and of
-    another kind, and ``ConfigError`` for URLs that nothing here can read.
+    another kind, and ``ConfigError`` for an address.
     """
 
     left_out: list[LeftOutError] = []
@@ -60,9 +60,9 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
         if any(places[kind] and not files for kind, files in found.items()):
             raise error
         report(f"warning: {error}")
-    positives = {_identity(one) for one in found.get(Kind.POSITIVE, ())}
+    positives = {resolved(one.name) for one in found.get(Kind.POSITIVE, ())}
     for kind, files in found.items():
-        both = [one for one in files if kind is not Kind.POSITIVE and _identity(one) in positives]
+        both = [one for one in files if kind is not Kind.POSITIVE and resolved(one.name) in positives]
         if both:
             raise CalibrationError(
                 f"{both[0].name}: expected a recording to be the wake word or not, found it among the "
@@ -78,13 +78,9 @@ def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> froz
     return frozenset(file.parent / row.file for file in manifests for row in read_manifest(file) if row.synthetic)
 
 
-def _identity(recording: Recording) -> object:
-    return recording.name if recording.is_remote else resolved(recording.name)
-
-
 def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
     """The files of this machine that are no shards and in none of the folders."""
-    files = [Path(one.name) for one in recordings if not one.is_remote and not one.is_shard]
+    files = [Path(one.name) for one in recordings if not one.is_shard]
     return [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, int16_of
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import printable
 from wakeword.base.types import Array, Scores
@@ -144,8 +144,7 @@ class _Hearing:
 
     def push(self, block: Array) -> None:
         # As 16-bit integers, which is what the engines take.
-        pcm = np.clip(np.rint(block * np.float32(32_768)), -32_768, 32_767).astype(np.int16)
-        self._kept = np.concatenate([self._kept, pcm])
+        self._kept = np.concatenate([self._kept, int16_of(block)])
         whole = len(self._kept) // HOP_SAMPLES * HOP_SAMPLES
         for one in self._kept[:whole].reshape(-1, HOP_SAMPLES):
             if not 0 <= (score := self._stream.push(one)) <= 1:

@@ -83,13 +83,11 @@ COLOURS = ("#0b62a4", "#c8553d", "#3a8f63", "#8a5fa8", "#d98c21", "#7a7a7a")
 Points = Sequence[tuple[float, float]]
 
 
-def curve_of_thresholds(points: Points, *, chosen: tuple[float, float] | None) -> str:
-    """The share found, 0..1, against the false accepts an hour, as steps; ``chosen`` is marked. Empty without points."""
-    return curves_of_thresholds([points], chosen=[] if chosen is None else [chosen])
-
-
 def curves_of_thresholds(curves: Sequence[Points], *, chosen: Points) -> str:
-    """The same for several models, each in its colour of ``COLOURS``. Empty without points."""
+    """The share found, 0..1, against the false accepts an hour, as steps; what is ``chosen`` is marked.
+
+    Several models have each a colour of ``COLOURS``. Empty without points.
+    """
     shown = [[(max(rate, 0.1), share) for rate, share in points] for points in curves if points]
     if not shown:
         return ""

@@ -212,31 +212,8 @@ def install_piper(report: Line, *, replace: bool = False) -> InstalledVoices:
         return install_piper_file(voice, licence=PIPER_LICENCE, replace=replace)
 
 
-def install_piper_address(
-    address: str, report: Line, *, sha256: str | None, licence: str, replace: bool = False
-) -> InstalledVoices:
-    """Install a Piper voice from the address of its ``NAME.onnx``, which has ``NAME.onnx.json`` next to it.
-
-    ``sha256`` of the former, in hex; without it the digest is reported. Raises ``ConfigError`` for an address that is not
-    https, ``SynthesisError`` if a file cannot be fetched, is another one, or is no voice.
-    """
-    path, _, query = address.partition("?")
-    name = path.rsplit("/", 1)[-1]
-    # A backslash separates folders on Windows.
-    if not name.endswith(".onnx") or name.startswith(".") or "\\" in name:
-        raise ConfigError(f"expected the address of a voice, NAME.onnx, got {address!r}")
-    with tempfile.TemporaryDirectory() as folder:
-        voice = Path(folder, name)
-        download(address, voice)
-        if sha256 is not None:
-            require_sha256(voice, sha256.casefold(), address)
-        download(f"{path}.json" + (f"?{query}" if query else ""), Path(f"{voice}.json"))
-        report(f"{name}: SHA-256 {file_sha256(voice)}")
-        return install_piper_file(voice, licence=licence, replace=replace, source=address)
-
-
 def install_piper_file(
-    path: Path, *, licence: str = "see the voice's model card", replace: bool = False, source: str = ""
+    path: Path, *, licence: str = "see the voice's model card", replace: bool = False
 ) -> InstalledVoices:
     """Copy a Piper voice, or all voices in a folder, into the user's folder. Raises as ``install_kokoro`` does."""
     count = len(piper_voices(path))
@@ -255,7 +232,7 @@ def install_piper_file(
                 shutil.copyfile(part, temporary)
         write_json(
             target / f"{file.stem}.{_ORIGIN}",
-            {"source": source or file.name, "sha256": file_sha256(file), "licence": licence},
+            {"source": file.name, "sha256": file_sha256(file), "licence": licence},
         )
     return InstalledVoices(target, count, licence)
 

@@ -104,7 +104,6 @@ class Loss(Protocol):
         self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
     ) -> tuple[Tensor, AdversaryHealth | None]:
         """``inputs (batch, ...)``, ``labels (batch,)`` of 0 and 1 -> scalar loss, health of the adversary if any."""
-        ...
 
 
 class BinaryCrossEntropy:

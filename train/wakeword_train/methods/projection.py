@@ -29,7 +29,6 @@ class Projection(Protocol):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """``displacement`` and ``sigma`` ``(batch, ...)`` -> ``(batch, ...)``."""
-        ...
 
 
 def metric_norm(displacement: Tensor, sigma: Tensor) -> Tensor:

@@ -38,7 +38,6 @@ class Pretraining(Protocol):
         self, network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, learning_rate: float = ...
     ) -> float:
         """Inputs ``(batch, ...)`` and labels ``(batch,)`` of the warm-up's epochs -> the last batch's error."""
-        ...
 
 
 @dataclass(frozen=True)

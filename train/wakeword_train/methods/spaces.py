@@ -21,11 +21,9 @@ class StateNetwork(Protocol):
 
     def states(self, inputs: Tensor) -> Tensor:
         """Inputs ``(batch, ...)`` -> states ``(batch, ...)``; axis 1 is time if there is one."""
-        ...
 
     def from_states(self, states: Tensor) -> Tensor:
         """States -> logits ``(batch,)``."""
-        ...
 
 
 def state_network(function: LogitFunction) -> StateNetwork:

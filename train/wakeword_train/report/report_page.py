@@ -6,19 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from wakeword.base.files import write_whole
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.measure.scores import ScoreSet, events_at
+from wakeword_tools.measure.referee import curve_of
 from wakeword_tools.page.markup import (
     bullets,
     commands,
     curve_of_epochs,
-    curve_of_thresholds,
+    curves_of_thresholds,
     document,
     sound,
     spoken,
@@ -68,7 +66,8 @@ def _improve(model: str) -> NextStep:
 
 
 _EXAMPLES = 8
-_THRESHOLDS = 60
+_MOST_AN_HOUR = 20.0
+"""False accepts an hour up to which the curve is drawn."""
 
 
 def details(card: ModelCard, result: TrainingResult) -> str:
@@ -104,24 +103,13 @@ def _curve(card: ModelCard, second: SecondStageResult | None) -> str:
         return ""
     point = card.point()
     chosen = (0.0 if point.false_accepts_per_hour is None else point.false_accepts_per_hour.value, point.recall)
-    curve = curve_of_thresholds(_rates(second.scores()), chosen=chosen)
+    scores = second.scores()
+    curve = curves_of_thresholds([curve_of(scores, _MOST_AN_HOUR)] if scores.hours else [], chosen=[chosen])
     words = (
         f"What it finds of the word, against its mistakes in {second.held_out.hours:.1f} h of speech of other people; "
         "the dot is the default."
     )
     return f"<h3>Finds and mistakes</h3><p>{words}</p>{curve}" if curve else ""
-
-
-def _rates(scores: ScoreSet) -> list[tuple[float, float]]:
-    """False accepts an hour and the share found, at thresholds from strict to lax."""
-    if not scores.hours:
-        return []
-    thresholds = np.quantile(scores.positives, np.linspace(1, 0, _THRESHOLDS))
-    return [
-        (events_at(scores.streams, float(threshold)) / scores.hours, float((scores.positives >= threshold).mean()))
-        for threshold in thresholds
-        if threshold > scores.least_threshold
-    ]
 
 
 def _epochs(result: TrainingResult) -> str:

@@ -66,7 +66,6 @@ class Heard(Protocol):
 
     def __call__(self, frame: int, *, phonemes: bool) -> tuple[float, float | None]:
         """The head's logit or, where they are asked for, the phonemes' score; the other number means nothing."""
-        ...
 
 
 class EvidenceReader:

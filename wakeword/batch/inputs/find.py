@@ -1,9 +1,7 @@
-"""Which recordings there are: in files, folders, patterns, lists, shards and at URLs."""
+"""Which recordings there are: in files, folders, patterns, lists and shards."""
 
 import codecs
-import dataclasses
 import glob
-import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -14,7 +12,6 @@ from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 from wakeword.base.plugins import require
 from wakeword.batch.inputs.recording import Recording, is_url, local_recording
-from wakeword.batch.inputs.remote import remote_recordings
 
 LIST = "@"
 """Before the name of a list of places."""
@@ -29,26 +26,16 @@ _COLUMN = "file"
 
 def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], None]) -> list[Recording]:
     """The recordings at all places, each once: of a folder those below it, sorted, of a pattern such as ``a/**/*.wav`` all.
-    Web addresses that differ in their query alone, which is not reported, get a digest of it in their names. Lists are not
-    read: see ``expanded``.
+    Lists are not read: see ``expanded``.
 
     ``failed`` is called for each place that does not exist or has none, for folders that cannot be searched, and with a
-    ``LeftOutError`` for the files in a folder that cannot be read here. Raises
-    ``ConfigError`` for URLs that nothing here can read.
+    ``LeftOutError`` for the files in a folder that cannot be read here. Raises ``ConfigError`` for an address.
     """
     found: dict[str, Recording] = {}
-    signed: set[str] = set()
     for place in places:
         try:
-            for one in remote_recordings(place) if is_url(place) else _local(place, failed):
-                if one.address in found:
-                    continue
-                if one.url and (one.name in found or one.name in signed):
-                    digest = hashlib.sha256(one.url.encode()).hexdigest()[:8]
-                    one = dataclasses.replace(one, name=f"{one.name}?{digest}")
-                if one.url:
-                    signed.add(one.name)
-                found[one.address] = one
+            for one in _local(place, failed):
+                found.setdefault(one.name, one)
         except AudioError as error:
             failed(error)
         except OSError as error:
@@ -125,6 +112,10 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
     if not place:  # a variable of a script that is not set; for pathlib, the current folder
         raise AudioFileError("expected a recording or a folder, got an empty name; for this folder give .")
     path = Path(place)
+    if is_url(place) and not path.exists():
+        # Without its query: a signed address has its secret there.
+        name = place.partition("?")[0]
+        raise ConfigError(f"{name}: expected recordings of this machine, got an address; copy them here first")
     if glob.has_magic(place) and not path.exists():
         base = Path(*path.parts[: next(index for index, part in enumerate(path.parts) if glob.has_magic(part))])
         # Not pathlib's, which fails in folders that it cannot read.

@@ -1,11 +1,11 @@
-"""How a worker gets at recordings: as files of its own machine, copied from URLs and shards one at a time."""
+"""How a worker gets at recordings: as files of its own machine, copied from shards one at a time."""
 
 import shutil
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
@@ -13,7 +13,7 @@ from typing import IO, BinaryIO
 from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.errors import AudioFileError
 from wakeword.batch.inputs.recording import SHARD_SUFFIXES, Recording, parts_below, suffix_of
-from wakeword.batch.inputs.remote import remote_stream
+from wakeword.batch.jobs.work import Report, Reported
 
 
 @dataclass(frozen=True)
@@ -33,35 +33,34 @@ class LocalFile:
         return message if message.startswith(self.name) else f"{self.name}: {message}"
 
 
+def reported_files(recording: Recording, report: Report) -> Iterator[tuple[LocalFile, Reported]]:
+    """``local_files``, each with what reports its part of the recording. What is left of that is reported at the end."""
+    left = float(recording.size)
+    try:
+        for file in local_files(recording):
+            # In all never more than the shard: its headers are not read.
+            share = min(left, file.size)
+            left -= share
+            yield file, Reported(report, share)
+    finally:
+        report(left, 0.0)
+
+
 def local_files(recording: Recording) -> Iterator[LocalFile]:
     """The recording, or each recording of a shard in its order.
 
     Raises ``AudioFileError`` if it cannot be read, or not completely; then those before are whole.
     """
-    if not recording.is_remote and not recording.is_shard:
+    if not recording.is_shard:
         yield LocalFile(recording.name, recording.inside, Path(recording.name), recording.size)
         return
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wakeword-")))
-        stream = stack.enter_context(_stream(recording))
-        if recording.is_shard:
-            yield from _members(recording, stream, folder)
-        else:
-            path = _copied(stream, folder, recording.name)
-            yield LocalFile(recording.name, recording.inside, path, recording.size)
-
-
-@contextmanager
-def _stream(recording: Recording) -> Iterator[BinaryIO]:
-    if recording.is_remote:
-        with remote_stream(recording.address) as stream:
-            yield stream
-        return
-    try:
-        with Path(recording.name).open("rb") as stream:
-            yield stream
-    except OSError as error:
-        raise AudioFileError(f"{recording.name}: could not read it: {error.strerror}") from error
+        try:
+            stream = stack.enter_context(Path(recording.name).open("rb"))
+        except OSError as error:
+            raise AudioFileError(f"{recording.name}: could not read it: {error.strerror}") from error
+        yield from _members(recording, stream, folder)
 
 
 def _members(recording: Recording, stream: BinaryIO, folder: Path) -> Iterator[LocalFile]:

@@ -20,31 +20,18 @@ class Recording:
     """A file with audio, or a shard."""
 
     name: str
-    """The name that is reported: the path or URL as it was given, or its folder as given and the rest. The query
-    of a web address is left out: a signed address has its secret there."""
+    """The path as it was given, or its folder as given and the rest."""
     inside: str
     """Its path inside the folder that was given, or its name if the file itself was given."""
     size: int
     """Bytes."""
     stamp: str
     """Changes when the file does."""
-    url: str = ""
-    """The whole web address, if it has more than the name."""
-
-    @property
-    def address(self) -> str:
-        """Where it is read."""
-        return self.url or self.name
 
     @property
     def key(self) -> str:
         """Its name."""
         return self.name
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether it is at a URL."""
-        return is_url(self.name)
 
     @property
     def is_shard(self) -> bool:
@@ -57,28 +44,23 @@ class Recording:
         return self.size / _BYTES_A_SECOND.get(suffix_of(self.name), _BYTES_A_SECOND_OF_PCM)
 
     def digest(self) -> str:
-        """SHA-256 of its bytes, in hex; empty for a URL, which would have to be read twice: its stamp must do."""
-        return "" if self.is_remote else file_sha256(Path(self.name))
+        """SHA-256 of its bytes, in hex."""
+        return file_sha256(Path(self.name))
 
 
 def is_url(place: str) -> bool:
-    """Whether a place is a URL, such as ``s3://bucket/talk.flac``."""
+    """Whether a place is an address, such as ``s3://bucket/talk.flac``: nothing here reads it."""
     return "://" in place
 
 
 def is_shard(place: str) -> bool:
     """Whether a place is a shard, by its suffix."""
-    return plain_name(place).lower().endswith(SHARD_SUFFIXES)
-
-
-def plain_name(place: str) -> str:
-    """A place without the query of a web address, as a signed one has: it says nothing of the file."""
-    return place.partition("?")[0] if place.lower().startswith(("https://", "http://")) else place
+    return place.lower().endswith(SHARD_SUFFIXES)
 
 
 def suffix_of(place: str) -> str:
     """Its suffix in small letters, such as ``.wav``."""
-    return PurePosixPath(plain_name(place)).suffix.lower()
+    return PurePosixPath(place).suffix.lower()
 
 
 def parts_below(path: str) -> list[str]:

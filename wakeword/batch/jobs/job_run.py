@@ -34,7 +34,9 @@ class Run(Generic[ItemT, RowT]):
         if len({item.key for item in items}) != len(items):
             raise ConfigError("expected items of different names, got two of the same")
         self.missing = [
-            number for number, item in enumerate(items) if journal is None or not self._is_done(journal, item)
+            number
+            for number, item in enumerate(cast(Sequence[Any], items))
+            if journal is None or not (journal.has(item) and self._work.is_final(self._kept(item)))
         ]
         """The numbers of the items that are still to be done."""
 
@@ -81,9 +83,6 @@ class Run(Generic[ItemT, RowT]):
             for number, (digest, row) in digested:
                 self._journal.add(cast(KeptItem, self._items[number]), digest, self._work.to_json(row))
                 yield number, row
-
-    def _is_done(self, journal: Journal, item: Any) -> bool:
-        return journal.has(item) and self._work.is_final(self._kept(item))
 
     def _kept(self, item: Any) -> RowT:
         assert self._journal is not None

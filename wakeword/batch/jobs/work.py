@@ -21,17 +21,17 @@ class Reported:
     """How much of a recording of ``size`` is done, reported now and then."""
 
     def __init__(self, report: Report, size: float) -> None:
-        self._report, self._size = report, size
+        self._report, self.size = report, size
         self._seconds = self._done = 0.0
 
     def at(self, seconds: float, length: float) -> None:
         """So many ``seconds`` of about ``length`` are done."""
         if seconds - self._seconds >= _SECONDS_BETWEEN_REPORTS:
-            self._tell(seconds, self._size * min(1.0, seconds / length))
+            self._tell(seconds, self.size * min(1.0, seconds / length))
 
     def finish(self, seconds: float) -> None:
         """All is done."""
-        self._tell(seconds, self._size)
+        self._tell(seconds, self.size)
 
     def _tell(self, seconds: float, done: float) -> None:
         self._report(done - self._done, seconds - self._seconds)
@@ -44,17 +44,14 @@ class Item(Protocol):
     @property
     def key(self) -> str:
         """Its name, different for every item of a run."""
-        ...
 
     @property
     def size(self) -> float:
         """How much of the progress it is, in any unit."""
-        ...
 
     @property
     def seconds(self) -> float:
         """Seconds of audio, as far as they can be told without reading it: for the plan, not for results."""
-        ...
 
 
 class KeptItem(Item, Protocol):
@@ -63,11 +60,9 @@ class KeptItem(Item, Protocol):
     @property
     def stamp(self) -> str:
         """What changes when its content does and costs nothing to ask for, for instance size and time of a file."""
-        ...
 
     def digest(self) -> str:
         """A digest of its content; empty if it has none besides its stamp. Raises ``OSError`` as the file system does."""
-        ...
 
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -88,11 +83,9 @@ class Work(Protocol[ItemT_contra, RowT_co]):
 
         What is returned gives the errors of a single item as its row, and calls ``report`` as it goes on.
         """
-        ...
 
     def lost(self, item: ItemT_contra, reason: str) -> RowT_co:
         """The row of an item if its process died although it worked on nothing else."""
-        ...
 
 
 class WholeWork(Generic[ItemT_contra]):
@@ -108,20 +101,16 @@ class KeptWork(Work[ItemT_contra, RowT], Protocol[ItemT_contra, RowT]):
 
     def is_final(self, row: RowT) -> bool:
         """Whether a resumed run may take the row, which is not so for an error."""
-        ...
 
     @property
     def digest(self) -> str:
         """A digest of all that the rows depend on besides the items, such as models and settings."""
-        ...
 
     def to_json(self, row: RowT) -> Any:
         """The row as JSON has it."""
-        ...
 
     def from_json(self, content: Any) -> RowT:
         """The row from JSON. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
-        ...
 
 
 class Executor(Protocol):
@@ -130,7 +119,6 @@ class Executor(Protocol):
     @property
     def workers(self) -> int:
         """How many batches are done at the same time."""
-        ...
 
     def run(
         self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
@@ -139,7 +127,6 @@ class Executor(Protocol):
 
         Raises what ``work.begin`` raises, and ``WorkerError`` where no process can work at all.
         """
-        ...
 
 
 class ThisProcess:

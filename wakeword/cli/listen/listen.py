@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from wakeword.base.types import Samples
 from wakeword.cli.console import complain, discard, has_reader, note
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
 from wakeword.cli.listen.reactions import ReactionOptions, open_reactions
-from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_playback, open_source
+from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
@@ -76,7 +76,7 @@ def listen(options: ListenOptions) -> None:
             keep=keeper,
         )
         source = stack.enter_context(open_source(options.source))
-        playback = stack.enter_context(open_playback(options.playback))
+        playback = None if options.playback is None else stack.enter_context(_playback(options.playback))
         for line in warnings:
             note(line)
         if recording is None:
@@ -99,6 +99,13 @@ def listen(options: ListenOptions) -> None:
         save_near_misses()
     if react.lost:
         raise typer.Exit(1)
+
+
+def _playback(name: str) -> AbstractContextManager[AudioSource]:
+    from wakeword.cli.app import INSIDE
+
+    found: AbstractContextManager[AudioSource] = INSIDE["--playback"].load()(name)
+    return found
 
 
 def _greet(detector: Detector, source: AudioSource) -> None:

@@ -1,20 +1,16 @@
 """The source of ``listen``: a microphone, a file, or standard input."""
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path
-from typing import Annotated, BinaryIO, cast
+from typing import Annotated
 
 import typer
 
 from wakeword.audio.pcm import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, SAMPLE_RATE, naming
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.audio.stopping import StopSignals
-from wakeword.base.errors import AudioDeviceError
 from wakeword.base.types import Samples
 from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
@@ -96,18 +92,6 @@ def _report(event: DeviceEvent) -> None:
         complain(event.message)
 
 
-_MONITOR = "monitor"
-_RECORDER = ("parec", "--device=@DEFAULT_MONITOR@", "--raw", "--format=s16le", "--channels=1", "--latency-msec=20")
-_SECONDS_TO_FAIL = 0.5
-_MOST_BEHIND = 0.5
-"""Seconds of a device's audio that wait: older than that, an echo would come before its reference."""
-
-
-class _Monitor(StdinSource):
-    is_live = True
-    """What is not read in time is old: see ``PlaybackReader``."""
-
-
 PlaybackOption = Annotated[
     str | None,
     typer.Option(
@@ -116,55 +100,6 @@ PlaybackOption = Annotated[
         help="Take out the echo of what the loudspeaker gets: of the default output, a device that records it, or a file.",
     ),
 ]
-
-
-@contextmanager
-def open_playback(name: str | None) -> Iterator[AudioSource | None]:
-    """The source, open inside ``with``. Raises ``AudioDeviceError`` and ``AudioFileError`` if it cannot be opened."""
-    if name is None:
-        yield None
-    elif name == _MONITOR:
-        with _monitor() as source:
-            yield source
-    elif Path(name).is_file():
-        yield FileSource(name)
-    else:
-        with (
-            without_native_messages(),
-            Microphone(number_or_name(name), channels=2, max_seconds=_MOST_BEHIND) as device,
-        ):
-            yield device
-
-
-@contextmanager
-def _monitor() -> Iterator[AudioSource]:
-    """The monitor of the default output, by PulseAudio's recorder: PortAudio does not list monitors."""
-    if shutil.which(_RECORDER[0]) is None:
-        raise AudioDeviceError(
-            "--playback monitor: expected the program parec, found none; install pulseaudio-utils (with PipeWire too), or "
-            "give a device that records what is played"
-        )
-    process = subprocess.Popen(
-        [*_RECORDER, f"--rate={SAMPLE_RATE}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
-    try:
-        try:
-            process.wait(_SECONDS_TO_FAIL)
-        except subprocess.TimeoutExpired:
-            pass
-        else:
-            assert process.stderr is not None
-            said = process.stderr.read().decode(errors="replace").strip().splitlines()
-            reason = said[-1] if said else "no reason given"
-            raise AudioDeviceError(
-                f"--playback monitor: expected an output of PulseAudio or PipeWire, parec ended: {reason}; make one with: "
-                "pactl load-module module-null-sink"
-            )
-        assert process.stdout is not None
-        yield _Monitor(stream=cast(BinaryIO, process.stdout))
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Watched:

@@ -25,10 +25,10 @@ from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_sa
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
-from wakeword.stream.own_sound import SoundInput
 from wakeword.stream.pool.batch_scorer import BatchScorer
 from wakeword.stream.pool.hop_reader import HopReader
 from wakeword.stream.pool.pool_stream import PoolStream
+from wakeword.stream.sound_input import SoundInput
 from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
 
 _MOST_STREAMS = 4_096

@@ -12,8 +12,8 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioFormatError, ClosedError
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
-from wakeword.stream.own_sound import SoundInput
 from wakeword.stream.pool.hop_reader import POOL_PIECE, HopReader
+from wakeword.stream.sound_input import SoundInput
 from wakeword.stream.trigger import suppressed_level
 
 logger = logging.getLogger(__name__)

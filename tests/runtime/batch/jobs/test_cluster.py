@@ -28,7 +28,7 @@ def ignore(size: float, seconds: float) -> None:
 
 def test_without_ray_its_option_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"\.\[ray\]"):
+    with pytest.raises(ConfigError, match=r"wakeword\[ray\]"):
         executor_for(1.0, ray="local")
 
 

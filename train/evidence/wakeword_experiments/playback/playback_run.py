@@ -10,10 +10,10 @@ from unittest.mock import patch
 import numpy as np
 
 from wakeword import Detector
-from wakeword.audio.echo_canceller import ECHO_BLOCK, EchoCanceller
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
-from wakeword.stream.stream_audio import StreamAudio
+from wakeword_echo.echo_canceller import ECHO_BLOCK, EchoCanceller
+from wakeword_echo.own_word import PlayedSound
 from wakeword_experiments.figures_report import Row, markdown_table, select, write_results
 from wakeword_experiments.playback.playback_scenes import (
     ROOMS,
@@ -136,7 +136,7 @@ def _own_words(word: str, detector: Detector, audio: Path, *, first: int) -> lis
         "none": ends_of(detector, scene.microphone, None),
         "reference": ends_of(detector, scene.microphone, reference),
     }
-    with patch.object(StreamAudio, "_is_own_word", return_value=False):
+    with patch.object(PlayedSound, "says", return_value=False):
         found["reference, no veto"] = ends_of(detector, scene.microphone, reference)
     said = len(range(8 * SAMPLE_RATE, len(reference) - 4 * SAMPLE_RATE, 10 * SAMPLE_RATE))
     return [

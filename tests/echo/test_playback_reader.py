@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wakeword.base.types import Array
-from wakeword.stream.playback_pairs import PlaybackReader
+from wakeword_echo.playback_reader import PlaybackReader
 
 BLOCK = 1_600
 SIGNAL = np.arange(1, 20 * 16_000 + 1, dtype=np.float32) / 2**20
@@ -39,8 +39,8 @@ class _Unsteady:
 @pytest.mark.parametrize("blocks", [1, 3, 8, 60])
 def test_each_sample_is_soon_in_its_place_again(comes: str, blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("wakeword.stream.playback_pairs.time.monotonic", lambda: now)
-    monkeypatch.setattr("wakeword.stream.playback_pairs._PATIENCE", 0.001)
+    monkeypatch.setattr("wakeword_echo.playback_reader.time.monotonic", lambda: now)
+    monkeypatch.setattr("wakeword_echo.playback_reader._PATIENCE", 0.001)
     source = _Unsteady()
     reader = PlaybackReader(source)
     missing = range(50, 50 + blocks)
@@ -80,8 +80,8 @@ def test_a_microphone_that_is_late_for_a_moment_moves_nothing() -> None:
 def test_a_playback_that_begins_late_owes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Silence stood for it before its first block; none of what comes then is dropped for that."""
     now = 0.0
-    monkeypatch.setattr("wakeword.stream.playback_pairs.time.monotonic", lambda: now)
-    monkeypatch.setattr("wakeword.stream.playback_pairs._PATIENCE", 0.001)
+    monkeypatch.setattr("wakeword_echo.playback_reader.time.monotonic", lambda: now)
+    monkeypatch.setattr("wakeword_echo.playback_reader._PATIENCE", 0.001)
     source = _Unsteady()
     reader = PlaybackReader(source)
     taken = 0

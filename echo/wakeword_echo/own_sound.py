@@ -2,13 +2,18 @@
 
 import logging
 import math
+import time
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from wakeword.audio.echo_canceller import ECHO_BLOCK, EchoCanceller
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Array, Samples
+from wakeword.stream.sound_input import Pair
+from wakeword_echo.echo_canceller import ECHO_BLOCK, EchoCanceller
+from wakeword_echo.playback_reader import PlaybackReader
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +23,8 @@ _MOST_EARLY = 60.0
 """Seconds of the reference that may come before the microphone's."""
 _NOTHING: Array = np.zeros(0, np.float32)
 _NO_ROWS: Array = np.zeros((0, 2), np.float32)
+_WAITED = 0.002
+"""Seconds from which a block was waited for, so that it is as new as the microphone's audio can be."""
 _DTYPES = [np.dtype(name) for name in ("int16", "int32", "float32")]
 
 
@@ -52,7 +59,7 @@ class _Pieces:
         self.length = len(self._parts[0])
 
 
-class SoundInput:
+class OwnSound:
     """Blocks of a microphone, and of a reference if there is one -> 16 kHz mono without the loudspeaker's echo.
 
     Before the first reference, and some time after the last one, a block passes as it is: ``(n,)`` float32. Otherwise a
@@ -61,23 +68,28 @@ class SoundInput:
     reference is at most half a second behind the microphone.
     """
 
-    def __init__(self, pcm: PcmStream, reference_rate: int | None = None, *, window: int) -> None:
-        """``reference_rate``: Hz, default as ``pcm``. ``window``: samples in a window."""
-        self.sample_rate = pcm.sample_rate
+    def __init__(self, pcm: PcmStream, reference_rate: int | None = None, *, window: int, at: int = 0) -> None:
+        """``reference_rate``: Hz, default as ``pcm``. ``window``: samples in a window.
+
+        ``at``: samples that ``pcm`` has given before.
+        """
         self._pcm = pcm
         self._reference_pcm = PcmStream(pcm.sample_rate if reference_rate is None else reference_rate)
         self._phase = window % ECHO_BLOCK
-        self.reset()
+        self._begin(at)
 
     def reset(self) -> None:
         """Begin a new stream."""
         self._pcm.reset()
         self._reference_pcm.reset()
+        self._begin(0)
+
+    def _begin(self, at: int) -> None:
         self._canceller: EchoCanceller | None = None
         """``None`` until something plays."""
         self._is_active = self._is_anchored = self._warned = False
         # The microphone's samples that wait for their block or for the reference, and the number of the first.
-        self._at, self._held = 0, _Pieces()
+        self._at, self._held = at, _Pieces()
         # The reference's, by the same numbers before the shift.
         self._kept_from, self._kept = 0, _Pieces()
         self._part = 0
@@ -92,9 +104,23 @@ class SoundInput:
         """Seconds of reference that the microphone's samples so far need, and do not have."""
         return (self._needed(self._at + self.held) - self._reference_end) / SAMPLE_RATE if self._is_active else 0.0
 
-    def seconds_in(self, block: Samples) -> float:
+    def with_playback(self, pairs: Iterable[Pair], playback: AudioSource) -> Iterator[Pair]:
+        """The same blocks with the part of the playback that ``push`` needs for each."""
+        reader = PlaybackReader(playback)
+        try:
+            began = time.monotonic()
+            for block, _ in pairs:
+                waited, seconds = time.monotonic() - began > _WAITED, self._seconds_in(block)
+                if reader.runs_ahead(self.lack + seconds, seconds, waited=waited):
+                    self.rejoin()
+                yield block, reader.take(self.lack + seconds)
+                began = time.monotonic()
+        finally:
+            reader.close()
+
+    def _seconds_in(self, block: Samples) -> float:
         """How long a block of the microphone is; 0 for one that ``push`` refuses."""
-        return len(block) / self.sample_rate if isinstance(block, np.ndarray) and block.ndim else 0.0
+        return len(block) / self._pcm.sample_rate if isinstance(block, np.ndarray) and block.ndim else 0.0
 
     def push(self, block: Samples, playback: Samples | None = None) -> Array:
         """The samples now complete, ``(n,)`` or ``(n, 2)``.
@@ -185,7 +211,7 @@ class SoundInput:
         if self._kept.length + count < SAMPLE_RATE:
             return
         ahead = self._reference_end - self._needed(self._at + self.held) if self._is_anchored else 0
-        early = ahead / SAMPLE_RATE + count / self._reference_pcm.sample_rate - self.seconds_in(block)
+        early = ahead / SAMPLE_RATE + count / self._reference_pcm.sample_rate - self._seconds_in(block)
         if early > _MOST_EARLY:
             raise AudioFormatError(
                 f"playback: expected at most {_MOST_EARLY:g} s before the microphone gets there, got {early:.1f} s; "

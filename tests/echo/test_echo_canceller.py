@@ -5,8 +5,8 @@ import logging
 import numpy as np
 import pytest
 
-from wakeword.audio.echo_canceller import ECHO_BLOCK, EchoCanceller
 from wakeword.base.types import Array
+from wakeword_echo.echo_canceller import ECHO_BLOCK, EchoCanceller
 
 BLOCKS = 120
 

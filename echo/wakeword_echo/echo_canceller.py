@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.same_sound import SameSound
 from wakeword.base.types import Array
+from wakeword_echo.same_sound import SameSound
 
 logger = logging.getLogger(__name__)
 

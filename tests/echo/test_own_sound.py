@@ -12,7 +12,7 @@ from wakeword import AudioFormatError, Detection, Detector, DetectorPool, Model,
 from wakeword.audio.pcm import PcmStream, read_audio
 from wakeword.base.types import Array, Samples
 from wakeword.model.installed import assets_folder
-from wakeword.stream.own_sound import SoundInput
+from wakeword_echo.own_sound import OwnSound
 
 DEMO = assets_folder() / "audio" / "demo.flac"
 
@@ -158,7 +158,7 @@ def test_a_live_playback_goes_on_with_the_newest_after_the_microphone_has_lost_s
     reference = music(len(word))
     played = _Played(reference, is_live=is_live)
     microphone = _Losing(word + echo(reference), range(32_000, 80_000), played)
-    monkeypatch.setattr("wakeword.stream.playback_pairs.time.monotonic", lambda: microphone.now)
+    monkeypatch.setattr("wakeword_echo.own_sound.time.monotonic", lambda: microphone.now)
     assert len(list(Detector(marvin).run(microphone, playback=played))) == is_live
 
 
@@ -204,7 +204,7 @@ def test_an_answer_that_was_given_early_ends_where_the_next_one_begins() -> None
     played = np.concatenate((first[:at], second[: total - at]))
     microphone = echo(played)
     starts = range(0, total, size)
-    early, along = (SoundInput(PcmStream(16_000), window=16_000) for _ in range(2))
+    early, along = (OwnSound(PcmStream(16_000), window=16_000) for _ in range(2))
     given = {0: first, at: second[: total - at]}
     rows = [early.push(microphone[start : start + size], given.get(start)) for start in starts]
     expected = [along.push(microphone[start : start + size], played[start : start + size]) for start in starts]

@@ -1,10 +1,9 @@
-"""A microphone's blocks, each with what a second source, the playback, gives for the same time."""
+"""Reads what the loudspeaker gets from a second source, the playback, for the time of each block of the microphone."""
 
 import logging
 import queue
 import threading
 import time
-from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from wakeword.audio.pcm import to_mono
 from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Samples
-from wakeword.stream.arrivals import Arrivals
-from wakeword.stream.own_sound import SoundInput
+from wakeword_echo.arrivals import Arrivals
 
 logger = logging.getLogger(__name__)
 
@@ -22,10 +20,8 @@ _PATIENCE = 0.5
 _MOST_WAITING, _MOST_LIVE = 16, 3_000
 """Blocks of a file, and of what is played now, that wait for the microphone: as long as its consumer may need."""
 _POLL_SECONDS = 0.1
-_WAITED = 0.002
-"""Seconds from which a block was waited for, so that it is as new as the microphone's audio can be."""
 _MOST_LACK = 0.4
-"""Seconds of a live playback that may be lacking, fewer than `SoundInput` waits for: here is known what stands for it."""
+"""Seconds of a live playback that may be lacking, fewer than `OwnSound` waits for: here is known what stands for it."""
 _SETTLED = 4.5
 """Seconds of a live playback after one that was late until it is known what of it was lost."""
 _MOST_AHEAD, _PROOF = 0.2, 2.0
@@ -161,30 +157,3 @@ class PlaybackReader:
                 continue
             return True
         return False
-
-
-Pair = tuple[Samples, Samples | None]
-
-
-def in_pairs(blocks: Iterable[Samples], most: int) -> Iterator[Pair]:
-    """Blocks of at most ``most`` samples, with no playback: a follower is made after each, and of the audio before it
-    little is kept."""
-    for block in blocks:
-        if isinstance(block, np.ndarray) and block.ndim:
-            yield from ((block[start : start + most], None) for start in range(0, len(block) or 1, most))
-        else:
-            yield block, None  # which is then refused
-
-
-def with_playback(pairs: Iterable[Pair], reader: PlaybackReader, sound: SoundInput) -> Iterator[Pair]:
-    """The same blocks with the playback that ``sound`` needs for each."""
-    try:
-        began = time.monotonic()
-        for block, _ in pairs:
-            waited, seconds = time.monotonic() - began > _WAITED, sound.seconds_in(block)
-            if reader.runs_ahead(sound.lack + seconds, seconds, waited=waited):
-                sound.rejoin()
-            yield block, reader.take(sound.lack + seconds)
-            began = time.monotonic()
-    finally:
-        reader.close()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wakeword.stream.arrivals import Arrivals
+from wakeword_echo.arrivals import Arrivals
 
 RATE, BLOCK = 16_000, 320
 
