@@ -50,7 +50,7 @@ test-evidence: $(VENV)/.development
 	$(PYTEST) train/evidence/tests
 
 test-fast: $(VENV)/.development
-	$(PYTEST) -m 'not slow' tests/test_layers.py tests/test_size.py tests/runtime tests/echo tests/serve tests/tools
+	$(PYTEST) -m 'not slow' tests/test_layers.py tests/test_size.py tests/runtime tests/echo tests/serve tests/tools tests/export
 
 ifeq ($(HA_PYTHON),)
 test-ha:

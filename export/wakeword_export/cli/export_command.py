@@ -46,21 +46,12 @@ def export(options: ExportOptions) -> None:
 
     A text in place of a model is trained first, as `wakeword train` does.
     With hours of speech without the word the threshold is measured as the other engine will hear it; without them it is
-    what the training noted, or a guess.
+    what the training noted, or a guess. One that fires where no word is, as on silence or synthetic music, is refused.
     """
     if options.positives and not options.background:
         raise typer.BadParameter(
             "--positives needs --background, in which the threshold is chosen; try: --background HOURS_OF_SPEECH"
         )
-    run_export(options)
-
-
-def run_export(options: ExportOptions) -> None:
-    """Write the folder and print what was promised.
-
-    Raises ``ConfigError`` for an engine that is not known and for a folder that exists, ``ModelError`` for a model that
-    cannot be exported, and ``AudioFileError``, ``DataError`` and ``CalibrationError`` for recordings of no use.
-    """
     # Imported here, so that --help stays quick.
     from wakeword.model.model import load_model, read_model_bytes
     from wakeword_export.exporter import ExportOrder
@@ -71,14 +62,14 @@ def run_export(options: ExportOptions) -> None:
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     with new_folder(options.folder) as folder:
         if _is_text(options.model):
+            train = INSIDE["--to"].load()
             note(f"no model is called {printable(options.model)!r}, so it is trained first: {exporter.expected}")
-            INSIDE["--to"].load()(options.model, exporter.trained_for, options.work)
+            train(options.model, exporter.trained_for, options.work)
         model = load_model(options.model)
         exporter.check(model)
         recordings = select(places, model.card.phrase, report=note)
         data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
-        order = ExportOrder(model, data, recordings, options.fa_per_hour, note, run)
-        lines = exporter.write(order, folder)
+        lines = exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run), folder)
         names = ", ".join(sorted(path.name for path in folder.iterdir()))
     for line in lines:
         print(printable(line))
