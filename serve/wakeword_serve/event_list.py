@@ -37,5 +37,7 @@ def shown_event(event: KeptEvent) -> dict[str, Any]:
         "id": event.data.stem,
         "word": event.keyword,
         **{name: getattr(event, name) for name in named},
+        "probably": event.probably,
+        "text": event.text,
         "label": None if event.is_word is None else (Answer.YES if event.is_word else Answer.NO).value,
     }

@@ -58,6 +58,8 @@ TYPED_MODEL = Command("wakeword_train.from_text:typed_model", "The model file of
 """What ``--say`` calls."""
 VOICE_NETWORK = Command("wakeword_train.voice_network:make_voice_network", "The network of speakers.")
 """What `wakeword voice` calls where there is none yet."""
+KEPT_LABELS = Command("wakeword_serve.cli:label_kept", "Labels by a speech-to-text.")
+"""What `wakeword review --label-with` calls."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

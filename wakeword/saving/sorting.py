@@ -16,7 +16,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved, write_json
 from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
 
 
@@ -38,6 +38,10 @@ class SavedPair:
     time: str
     """UTC, in ISO 8601."""
     near_miss: bool
+    probably: Answer | None
+    """What a label says that no person gave (``wakeword_serve.labels``); a person's answer counts more."""
+    text: str | None
+    """What a speech-to-text has heard in it, if one was asked."""
 
     @property
     def audio(self) -> Path:
@@ -75,9 +79,23 @@ def read_pair(data: Path) -> SavedPair | None:
     return None
 
 
-def facts_of(content: Mapping[str, Any]) -> tuple[str, float, str, bool]:
-    """Keyword, score, time and whether it is a near miss. Raises one of ``DAMAGED``."""
-    return str(content["keyword"]), float(content["score"]), str(content["time"]), content.get("near_miss") is True
+def facts_of(content: Mapping[str, Any]) -> tuple[str, float, str, bool, Answer | None, str | None]:
+    """Keyword, score, time, whether it is a near miss, and the label. Raises one of ``DAMAGED``."""
+    probably, text = content.get("probably"), content.get("text")
+    return (
+        str(content["keyword"]),
+        float(content["score"]),
+        str(content["time"]),
+        content.get("near_miss") is True,
+        None if probably is None else Answer(probably),
+        None if text is None else str(text),
+    )
+
+
+def add_label(pair: SavedPair, label: Mapping[str, object]) -> None:
+    """Write a label into the data of a pair. ``FileNotFoundError`` if a person moved it, or it was deleted, meanwhile."""
+    with turn_in(pair.data.parent):
+        write_json(pair.data, content_of(pair.data) | label, private=True)
 
 
 def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
