@@ -9,7 +9,6 @@ from threading import Event, Thread
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import AudioError
-from wakeword.base.types import Array
 from wakeword.saving.sorting import Answer, SavedPair, add_label, content_of
 from wakeword.verify.phoneme_verifier import PhonemeVerifier
 from wakeword.verify.verifier import SecondStage
@@ -18,8 +17,10 @@ from wakeword_serve.speech_to_text import SpeechToText
 
 logger = logging.getLogger("wakeword.serve")
 
-LEAST_FIT = -1.0
-"""How well the phonemes of the word must fit for it to have been said."""
+SAID_FROM, UNSAID_BELOW = -1.5, -2.5
+"""How well the phonemes of a word that was said fit at least, and of one that was not at most (``kept_labels.md``)."""
+_WORST = -100.0
+"""In place of minus infinity, which JSON does not have."""
 QUIET_SECONDS = 60.0
 """Nothing is labelled for so long after an event: the speech-to-text may be needed for what a person says then."""
 _LOOK_SECONDS = 5.0
@@ -31,15 +32,6 @@ StageOf = Callable[[str], SecondStage | None]
 """The second stage of a word, by its phrase; ``None`` where there is none."""
 
 
-def fit_in(stage: SecondStage, samples: Array, after: float) -> float | None:
-    """How well the word's phonemes fit in a kept event, which has ``after`` seconds that follow the window.
-
-    ``None`` where the model has none.
-    """
-    last = len(samples) - max(0, round(after * SAMPLE_RATE) - _AFTER)
-    return stage.phoneme_score(samples[max(0, last - PhonemeVerifier.samples) : last])
-
-
 def probably(text: str, fit: float | None) -> Answer | None:
     """Whether it was the word; ``None`` if that is not certain.
 
@@ -49,7 +41,7 @@ def probably(text: str, fit: float | None) -> Answer | None:
         return Answer.NO
     if fit is None:
         return None
-    return Answer.NO if fit < LEAST_FIT else Answer.YES
+    return Answer.NO if fit < UNSAID_BELOW else Answer.YES if fit >= SAID_FROM else None
 
 
 def label_pair(pair: SavedPair, speech: SpeechToText, stage_of: StageOf) -> None:
@@ -58,10 +50,11 @@ def label_pair(pair: SavedPair, speech: SpeechToText, stage_of: StageOf) -> None
     Raises ``WorkerError`` as the speech-to-text does, ``AudioError`` for damaged audio, and ``OSError`` as the disk does.
     """
     samples, stage = read_audio(pair.audio), stage_of(pair.keyword)
+    # Up to where the word may end.
+    last = len(samples) - max(0, round(SAMPLE_RATE * float(content_of(pair.data).get("after", 0))) - _AFTER)
     text = speech.text(samples)
-    fit = None if stage is None else fit_in(stage, samples, float(content_of(pair.data).get("after", 0)))
-    label = {"text": text, "probably": probably(text, fit), "fit": None if fit is None else round(fit, 3)}
-    add_label(pair, {name: value for name, value in label.items() if value is not None})
+    fit = None if stage is None else stage.phoneme_score(samples[max(0, last - PhonemeVerifier.samples) : last])
+    add_label(pair, {"text": text, "probably": probably(text, fit), "fit": None if fit is None else max(_WORST, fit)})
 
 
 class Labeller:
@@ -84,7 +77,7 @@ class Labeller:
         self._is_busy, self._quiet = is_busy, quiet
         self._failed: Counter[Path] = Counter()
         self._damaged: set[Path] = set()
-        self._pause, self._trouble = _LOOK_SECONDS, ""
+        self._pause, self._is_away = _LOOK_SECONDS, False
         self._ended = Event()
 
     def __enter__(self) -> "Labeller":
@@ -97,25 +90,18 @@ class Labeller:
 
     def _run(self) -> None:
         while not self._ended.wait(self._pause):
-            started = time.monotonic()
+            started, was_away, said = time.monotonic(), self._is_away, "it answers again"
             try:
                 is_labelled = self.label_one()
-            except Exception as error:  # of any kind: the next one can succeed
-                self._fail(str(error) or type(error).__name__)
-            else:
-                if is_labelled and self._trouble:
-                    logger.info("--label-with: labelling again", extra={"event": "label"})
-                    self._trouble = ""
                 # At most half of the time of a machine that does both.
                 self._pause = time.monotonic() - started if is_labelled else _LOOK_SECONDS
-
-    def _fail(self, trouble: str) -> None:
-        if not self._trouble:
-            logger.warning(
-                "--label-with: %s; what is kept waits, and it will be tried again", trouble, extra={"event": "label"}
-            )
-        self._trouble = trouble
-        self._pause = min(_LONGEST_PAUSE, 2 * max(_LOOK_SECONDS, self._pause))
+                self._is_away &= not is_labelled
+            except Exception as error:  # of any kind: the next one can succeed
+                self._pause = min(_LONGEST_PAUSE, 2 * max(_LOOK_SECONDS, self._pause))
+                self._is_away = True
+                said = f"{error or type(error).__name__}; what is kept waits, and it will be tried again"
+            if self._is_away is not was_away:
+                logger.warning("--label-with: %s", said, extra={"event": "label"})
 
     def label_one(self) -> bool:
         """Label an event that waits; whether one was labelled. Raises as ``label_pair`` does."""

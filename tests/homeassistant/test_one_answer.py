@@ -13,7 +13,12 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from servers import Recogniser, WakeServer
 
-ROOMS = {"kitchen": (1.5, 1.0, 0.03), "hall": (4.0, 0.7, 0.0), "living room": (5.5, 0.9, 0.06), "bedroom": (8.0, 0.4, 0.01)}
+ROOMS = {
+    "kitchen": (1.5, 1.0, 0.03),
+    "hall": (4.0, 0.7, 0.0),
+    "living room": (5.5, 0.9, 0.06),
+    "bedroom": (8.0, 0.4, 0.01),
+}
 """Of each satellite: metres from the speaker, a gain of its own, and seconds by which its audio comes late."""
 
 

@@ -26,7 +26,7 @@ from wakeword.base.types import Array
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
 from wakeword_serve import labels
-from wakeword_serve.labels import LEAST_FIT, Labeller, label_pair, probably
+from wakeword_serve.labels import SAID_FROM, UNSAID_BELOW, Labeller, label_pair, probably
 from wakeword_serve.speech_to_text import SpeechToText
 from wakeword_serve.wire import EventReader, encode
 
@@ -121,10 +121,11 @@ def content(pair: SavedPair) -> dict[str, object]:
         ("", None, Answer.NO),
         (" ... ", -0.1, Answer.NO),
         ("what a marvellous day", None, None),
-        ("what a marvellous day", LEAST_FIT - 0.1, Answer.NO),
+        ("what a marvellous day", UNSAID_BELOW - 0.1, Answer.NO),
+        ("what a marvellous day", UNSAID_BELOW, None),
         # However the speech-to-text spells it.
-        ("Travis, turn on the lights", LEAST_FIT + 0.1, Answer.YES),
-        ("hey you", LEAST_FIT - 0.1, Answer.NO),
+        ("Travis, turn on the lights", SAID_FROM, Answer.YES),
+        ("hey you", UNSAID_BELOW - 0.1, Answer.NO),
     ],
 )
 def test_the_phonemes_and_never_the_spelling_say_that_it_was_the_word(
@@ -148,7 +149,10 @@ def test_the_text_is_that_of_the_audio_of_the_event(listener: Listener, kept: Pa
 
 BAD: dict[str, tuple[Answers, str]] = {
     "closed": (lambda samples: b"", "it closed the connection"),
-    "another protocol": (lambda samples: b"HTTP/1.1 400 Bad Request\r\n\r\n", "expected the header of an event in JSON"),
+    "another protocol": (
+        lambda samples: b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        "expected the header of an event in JSON",
+    ),
     "no text": (lambda samples: encode(Event("transcript", {})), "expected a transcript with text, got None"),
     "text that is a list": (lambda samples: told(["a"]), "expected a transcript with text, got"),
     "an error": (lambda samples: encode(Event("error", {"text": "no model"})), "it answered: no model"),

@@ -195,7 +195,12 @@ def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_pa
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_rooms_who_answered_voices_and_labels_are_on_one_page(models: Path, tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path / "kept", 10**9)
-    for label in ({"text": "good morning", "probably": "no"}, {"text": "", "probably": "no"}, {"text": "lights on"}, {}):
+    for label in (
+        {"text": "good morning", "probably": "no"},
+        {"text": "", "probably": "no"},
+        {"text": "lights on"},
+        {},
+    ):
         pairs.save(Detection("low", 0.9, 1, 2, np.zeros(160), about=label), datetime.now(UTC))
 
     async def scenario(served: Served, web: Web) -> str:

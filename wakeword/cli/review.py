@@ -79,8 +79,8 @@ def review(options: ReviewOptions) -> None:
     """Go through saved detections and near misses, and sort them into the folders yes and no.
 
     Keys: y it was the word, n it was not, s or Enter skip, r hear it again, b back to the one before, q quit. Every
-    answer is carried out at once. What a label says is probably not the word comes first. What learns from them is `wakeword train --from MODEL --extend-negatives DIR
-    --background ROOM`.
+    answer is carried out at once. What a label says is probably not the word comes first. What learns from them is
+    `wakeword train --from MODEL --extend-negatives DIR --background ROOM`.
     """
     (list_pairs if options.only_list or options.as_json else review_folder)(options)
 

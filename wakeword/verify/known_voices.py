@@ -104,14 +104,17 @@ def direction_of(network: Path, samples: Array) -> Array:
     return np.asarray(direction / np.linalg.norm(direction), np.float32)
 
 
-def enrolled(name: str, takes: Sequence[Array], network: Path) -> KnownVoice:
-    """The voice of sounds that each end with the word. ``ConfigError`` for fewer than ``MIN_ENROLLED`` that can be used."""
+def enrolled(name: str, takes: Sequence[Array], network: Path, *, speech: Sequence[Array] = ()) -> KnownVoice:
+    """The voice of sounds that each end with the word, and of pieces of free speech, as ``pieces_of`` makes them.
+
+    ``ConfigError`` for fewer than ``MIN_ENROLLED`` takes that can be used.
+    """
     found = [one for one in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if one.any()]
     if len(found) < MIN_ENROLLED:
         raise ConfigError(
             f"expected at least {MIN_ENROLLED} takes of half a second or more, got {len(found)}; record more of them"
         )
-    total = np.sum(found, axis=0)
+    total = np.sum([*found, *(direction_of(network, piece) for piece in speech)], axis=0)
     alike = np.mean([one @ (total - one) / np.linalg.norm(total - one) for one in found])
     direction = (total / np.linalg.norm(total)).tolist()
     return KnownVoice(name, tuple(direction), float(alike), len(found), file_sha256(network))

@@ -1,7 +1,7 @@
 """Labels of kept events against the truth: ``python -m wakeword_experiments.kept_labels AUDIO WORK OUT URI``.
 
-``AUDIO`` has the folders that ``train/evidence/README.md`` names, ``URI`` is a Wyoming speech-to-text. Events are what the first
-stages alone of the included words keep: with their second stages there were none in this speech.
+``AUDIO`` has the folders that ``train/evidence/README.md`` names, ``URI`` is a Wyoming speech-to-text. Events are what the
+first stages alone of the included words keep.
 """
 
 import json
@@ -21,13 +21,16 @@ from wakeword.base.types import Array
 from wakeword.model.model import load_model
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import content_of, saved_pairs
-from wakeword_serve.labels import label_pair
+from wakeword_serve.labels import label_pair, probably
 from wakeword_serve.speech_to_text import SpeechToText
 from wakeword_tools.measure.intervals import clopper_pearson
 
 WORDS = {"jarvis": "wake_words", "computer": "wake_words", "marvin": "speech_commands", "seven": "speech_commands"}
 """The included words that have phonemes, and the folder of people who say them."""
+CHOSEN_ON = ("jarvis", "computer")
+"""The words on which the bounds of ``wakeword_serve.labels`` were chosen; the others are reported."""
 TALK = ("speechocean762-1", "librispeech-resemblyzer-1", "speechocean762-3")
+NOISES = ("music", "noise", "noise_house")
 _EACH = 15
 _FAINT = 0.001
 
@@ -72,7 +75,7 @@ def words_said(audio: Path, word: str) -> Iterator[tuple[str, Array]]:
 
 
 def make_events(audio: Path, work: Path) -> None:
-    """Events of the word, and of speech without it, in a folder each."""
+    """Events of the word, and of speech and noise without it, in a folder each."""
     says = [json.loads(line) for line in (audio / "varied_speech" / "transcripts.jsonl").read_text().splitlines()]
     for word in WORDS:
         for kind, sound in words_said(audio, word):
@@ -84,6 +87,9 @@ def make_events(audio: Path, work: Path) -> None:
                 near = [text for start, end, text in texts if start < found.end + 0.3 and end > found.start - 0.3]
                 if all(text and word not in text.lower() for text in near):
                     SavedPairs(work / "speech", 10**10).save(found, datetime.now(UTC), near_miss=near_miss)
+        for path in sorted(path for name in NOISES for path in (audio / name).glob("*.opus")):
+            for found, near_miss in kept_in(word, read_audio(path)):
+                SavedPairs(work / "noise", 10**10).save(found, datetime.now(UTC), near_miss=near_miss)
 
 
 def label_all(work: Path, uri: str) -> Iterator[dict[str, Any]]:
@@ -93,8 +99,8 @@ def label_all(work: Path, uri: str) -> Iterator[dict[str, Any]]:
         for pair in saved_pairs(folder):
             if pair.text is None:
                 label_pair(pair, speech, lambda phrase: load_model(phrase).second_stage)
-            told = {name: content_of(pair.data).get(name) for name in ("keyword", "near_miss", "fit", "text", "probably")}
-            yield {"kind": folder.name, "is_word": folder.name != "speech", **told}
+            told = {name: content_of(pair.data).get(name) for name in ("keyword", "near_miss", "fit", "text")}
+            yield {"kind": folder.name, **told, "probably": probably(told["text"], told["fit"])}
 
 
 def share_of(rows: list[dict[str, Any]], label: str) -> list[float]:
@@ -108,8 +114,11 @@ def measure_labels(audio: Path, work: Path, out: Path, uri: str) -> None:
     if not work.is_dir():
         make_events(audio, work)
     rows = list(label_all(work, uri))
-    kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in sorted({row["kind"] for row in rows})}
-    shares = {kind: {label: share_of(some, label) for label in ("yes", "no")} for kind, some in kinds.items()}
+    shares = []
+    for kind, chosen_on in sorted({(row["kind"], row["keyword"] in CHOSEN_ON) for row in rows}):
+        some = [row for row in rows if row["kind"] == kind and (row["keyword"] in CHOSEN_ON) is chosen_on]
+        labels = {label: share_of(some, label) for label in ("yes", "no")}
+        shares.append({"kind": kind, "chosen_on": chosen_on, **labels})
     write_json(out, {"shares": shares, "rows": rows})
 
 

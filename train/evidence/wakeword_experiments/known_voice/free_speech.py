@@ -121,7 +121,10 @@ def trials(people: Mapping[str, Person]) -> dict[str, tuple[list[VoiceTrial], li
 
 def report(people: Mapping[str, Person]) -> dict[str, Any]:
     """What each way refuses, and its equal error."""
-    found: dict[str, Any] = {"people": len(people), "pieces": float(np.mean([len(one.speech) for one in people.values()]))}
+    found: dict[str, Any] = {
+        "people": len(people),
+        "pieces": float(np.mean([len(one.speech) for one in people.values()])),
+    }
     for way, (own, strangers) in trials(people).items():
         found[way] = {}
         for condition in CONDITIONS:
