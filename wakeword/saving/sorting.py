@@ -5,6 +5,7 @@ leaves the one it was in: whatever interrupts that, nothing is lost.
 """
 
 import json
+import math
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -38,6 +39,10 @@ class SavedPair:
     time: str
     """UTC, in ISO 8601."""
     near_miss: bool
+    threshold: float | None
+    """What ``score`` had to reach, where a server kept it."""
+    client: str
+    """The address that the audio came from, where a server kept it; else empty."""
     probably: Answer | None
     """What a label says that no person gave (``wakeword_serve.labels``); a person's answer counts more."""
     text: str | None
@@ -47,6 +52,11 @@ class SavedPair:
     def audio(self) -> Path:
         """The WAV file."""
         return self.data.with_suffix(".wav")
+
+    @property
+    def is_word(self) -> bool | None:
+        """Whether it was the word, by the folder into which a person has sorted it; ``None`` if no one has."""
+        return {Answer.YES: True, Answer.NO: False}.get(self.data.parent.name)  # type: ignore[call-overload, no-any-return]
 
     @property
     def moment(self) -> datetime | None:
@@ -71,25 +81,24 @@ def saved_pairs(folder: Path) -> list[SavedPair]:
 
 
 def read_pair(data: Path) -> SavedPair | None:
-    """The pair of a JSON file; ``None`` if it is damaged or has no audio."""
-    if not data.with_suffix(".wav").is_file():
-        return None
+    """The pair of a JSON file; ``None`` if it is damaged, gone or without audio."""
     with suppress(OSError, *DAMAGED):
-        return SavedPair(data, *facts_of(content_of(data)))
+        content = content_of(data)
+        threshold, probably, text = (content.get(name) for name in ("threshold", "probably", "text"))
+        found = SavedPair(
+            data,
+            str(content["keyword"]),
+            float(content["score"]),
+            str(content["time"]),
+            content.get("near_miss") is True,
+            None if threshold is None else float(threshold),
+            str(content.get("client", "")),
+            None if probably is None else Answer(probably),
+            None if text is None else str(text),
+        )
+        if found.audio.is_file() and math.isfinite(found.score) and math.isfinite(found.threshold or 0):
+            return found
     return None
-
-
-def facts_of(content: Mapping[str, Any]) -> tuple[str, float, str, bool, Answer | None, str | None]:
-    """Keyword, score, time, whether it is a near miss, and the label. Raises one of ``DAMAGED``."""
-    probably, text = content.get("probably"), content.get("text")
-    return (
-        str(content["keyword"]),
-        float(content["score"]),
-        str(content["time"]),
-        content.get("near_miss") is True,
-        None if probably is None else Answer(probably),
-        None if text is None else str(text),
-    )
 
 
 def add_label(pair: SavedPair, label: Mapping[str, object]) -> None:
