@@ -249,6 +249,9 @@ CHOSEN = {
     "threshold": 0.9,
     "min_gap": 2.5,
     "verify": False,
+    "group": ["home=192.168.1.10,192.168.1.20"],
+    "voice": ["me", "you"],
+    "label_with": "tcp://core-whisper:10300",
     "save": True,
     "save_limit": 50,
     "debug": True,
@@ -271,6 +274,9 @@ def test_every_option_of_the_add_on_is_one_of_the_command(tmp_path: Path) -> Non
             assert changed == {"save", "save_limit"}
         elif name == "save_limit":
             assert changed == set()  # only where something is saved
+        elif name == "label_with":
+            assert changed == {"keep", "label_with"}
+            assert options["label_with"] == value
         else:
             assert changed == {"keyword" if name == "keywords" else name}
             assert options[changed.pop()] == value
@@ -280,7 +286,7 @@ def test_every_option_of_the_add_on_is_one_of_the_command(tmp_path: Path) -> Non
 
 def test_options_that_were_left_empty_are_left_out(tmp_path: Path) -> None:
     command = addon_program().command
-    empty = {**CONFIG["options"], "point": "", "threshold": None}
+    empty = {**CONFIG["options"], "point": "", "threshold": None, "label_with": ""}
     assert command(empty, tmp_path) == command(CONFIG["options"], tmp_path)
 
 
@@ -342,6 +348,7 @@ def test_the_add_on_becomes_the_server_without_the_rights_of_root(
     monkeypatch.setattr(addon, "FOLDER", tmp_path)
     monkeypatch.setattr(addon, "USER", "nobody")
     monkeypatch.setenv("SUPERVISOR_TOKEN", "secret")
+    monkeypatch.setenv("WAKEWORD_HOME", "elsewhere")
     monkeypatch.setattr(os, "fork", lambda: steps.append("fork") or 1)
     monkeypatch.setattr(os, "chown", lambda path, *_, **__: steps.append(("chown", path)))
     for name in ("setgroups", "setgid", "setuid"):
@@ -349,7 +356,10 @@ def test_the_add_on_becomes_the_server_without_the_rights_of_root(
     monkeypatch.setattr(os, "execv", lambda path, arguments: steps.append((path, arguments)))
     addon.main()
     assert (tmp_path / "models").is_dir()
-    assert steps[:-1] == [("chown", tmp_path / "heard"), "setgroups", "setgid", "setuid", "fork"]
+    folders = [("chown", tmp_path / name) for name in ("heard", "kept", "known-voices")]
+    assert steps[:-1] == [*folders, "setgroups", "setgid", "setuid", "fork"]
+    # What is kept, and which voices are known.
+    assert os.environ["WAKEWORD_HOME"] == str(tmp_path)
     path, arguments = steps[-1]
     assert (path, arguments[:5]) == (sys.executable, [sys.executable, "-P", "-m", "wakeword", "serve"])
     assert options_of(arguments[5:])["keyword"] == CONFIG["options"]["keywords"]

@@ -16,7 +16,8 @@ from typing import Any
 
 OPTIONS = Path("/data/options.json")
 FOLDER = Path("/config")
-"""What a user of the add-on sees: models of their own in ``models``, audio of detections in ``heard``."""
+"""What a user of the add-on sees: models of their own in ``models``, audio of detections in ``heard``, what is kept and
+labelled in ``kept``, and voices in ``known-voices``."""
 USER = "wakeword"
 PORT = 10_400
 PAGE_PORT = 10_401
@@ -32,6 +33,11 @@ def command(options: dict[str, Any], folder: Path) -> list[str]:
     arguments += ["--http", f"0.0.0.0:{PAGE_PORT}", "--http-ingress"]
     for keyword in options.get("keywords", ()):
         arguments += ["--keyword", keyword]
+    for name in ("group", "voice"):
+        for value in options.get(name, ()):
+            arguments += [f"--{name}", value]
+    if options.get("label_with"):
+        arguments += ["--keep", "audio", "--label-with", options["label_with"]]
     for name in ("point", "threshold", "min_gap"):
         if options.get(name) not in (None, ""):
             arguments += [f"--{name.replace('_', '-')}", str(options[name])]
@@ -67,11 +73,12 @@ def announce(supervisor: str, token: str, host: str, port: int, *, wait: float =
 def give_up_root(folder: Path) -> None:
     """Become ``USER``, who owns what the server writes."""
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    heard = folder / "heard"
-    heard.mkdir(exist_ok=True)
     user = pwd.getpwnam(USER)
-    for path in (heard, *heard.iterdir()):
-        os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+    # A voice is readable to its owner alone, and whoever copied it here was root.
+    for own in (folder / name for name in ("heard", "kept", "known-voices")):
+        own.mkdir(exist_ok=True)
+        for path in (own, *own.rglob("*")):
+            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
     os.setgroups([])
     os.setgid(user.pw_gid)
     os.setuid(user.pw_uid)
@@ -81,6 +88,7 @@ def main() -> None:
     options = json.loads(OPTIONS.read_text(encoding="utf-8"))
     # The server needs no right to talk to the Supervisor.
     token = os.environ.pop("SUPERVISOR_TOKEN", None)
+    os.environ["WAKEWORD_HOME"] = str(FOLDER)
     give_up_root(FOLDER)
     if token is not None and os.fork() == 0:
         try:

@@ -2,12 +2,15 @@
 
 import logging
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wakeword.base.errors import ModelError
 from wakeword.base.plugins import require
 from wakeword.browser.own_host import host_names_of
 from wakeword.cli.completion import model_names
@@ -15,7 +18,10 @@ from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOp
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, refractory_frames
 from wakeword.cli.ranges import finite, separate
-from wakeword.model.installed import model_file
+from wakeword.model.installed import model_file, model_name
+from wakeword.model.model import read_model
+from wakeword.saving.sorting import SavedPair, read_pair
+from wakeword.verify.verifier import SecondStage
 from wakeword_serve.logs import LogFormat, set_up_logs
 from wakeword_serve.places import SUPERVISOR, host_and_port, networks_of, place_of
 
@@ -49,6 +55,14 @@ class ServeOptions:
     save_limit: SaveLimitOption = 1_000.0
     pre_roll: PreRollOption = 0.5
     keep: KeepOption = None
+    label_with: Annotated[
+        str | None,
+        typer.Option(
+            "--label-with",
+            metavar="URI",
+            help="Label what --keep keeps, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
+        ),
+    ] = None
     ambient: Annotated[
         bool, typer.Option("--ambient", help="Keep how your rooms score, without sound, for `wakeword calibrate`.")
     ] = False
@@ -132,6 +146,8 @@ class ServeOptions:
             )
         if self.http_ingress and (self.http_name or certificates or self.http_allow):
             raise typer.BadParameter("--http-ingress takes no --http-name, --http-cert, --http-key or --http-allow")
+        if self.label_with is not None and self.keep is None:
+            raise typer.BadParameter("--label-with needs --keep audio, which keeps what it labels")
         if self.zeroconf_name is not None and not self.zeroconf:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")
 
@@ -146,14 +162,45 @@ def serve(options: ServeOptions) -> None:
     _serve(options)
 
 
-def _serve(options: ServeOptions) -> None:
+def label_kept(pairs: Iterable[SavedPair], uri: str) -> Iterator[SavedPair]:
+    """Label kept events with a speech-to-text, and give each as it is then; what `wakeword review --label-with` calls.
+
+    Raises as ``label_pair`` does.
+    """
+    _require_packages()
+    from wakeword_serve.labels import label_pair
+    from wakeword_serve.speech_to_text import SpeechToText
+
+    speech = SpeechToText(uri)
+    for pair in pairs:
+        label_pair(pair, speech, stage_of_name)
+        labelled = read_pair(pair.data)
+        if labelled is not None:
+            yield labelled
+
+
+@cache
+def stage_of_name(phrase: str) -> SecondStage | None:
+    """The second stage of the model that is known by a phrase; ``None`` if no model is."""
+    try:
+        return read_model(model_file(model_name(phrase))).second_stage
+    except ModelError:
+        return None
+
+
+def _require_packages() -> None:
     require("serve", "wyoming", "zeroconf", "ifaddr", "prometheus_client")
+
+
+def _serve(options: ServeOptions) -> None:
+    _require_packages()
     # Only now: these modules need the packages of the extra.
     from wakeword_serve.client_stream import StreamSettings
     from wakeword_serve.connection import TimeLimits
     from wakeword_serve.groups import groups_of
     from wakeword_serve.server import Limits
     from wakeword_serve.service import ServeSettings, run_server
+    from wakeword_serve.speech_to_text import SpeechToText
     from wakeword_serve.status_pages import WebSettings
     from wakeword_serve.words import WordSettings
 
@@ -186,6 +233,7 @@ def _serve(options: ServeOptions) -> None:
             save=options.save,
             save_limit=options.save_limit,
             keep=options.keep is not None,
+            speech=None if options.label_with is None else SpeechToText(options.label_with),
             ambient=options.ambient,
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,

@@ -230,7 +230,7 @@ class Connection:
             telemetry.dropped.labels("no-word").inc(seconds)
             return
         if self._number is None:
-            self._number = telemetry.begin(self._peer, stream)
+            self._number = telemetry.begin(self._peer, stream, self._member.group.name if self._member else "")
         if self._member is not None:
             self._member.arrived(self._read_at, stream, seconds)
         heard = await stream.push(audio, timestamp)

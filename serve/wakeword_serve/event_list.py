@@ -5,37 +5,39 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from wakeword.saving.kept_events import KeptEvent, kept_files, read_event
+from wakeword.saving.kept_events import kept_files
 from wakeword.saving.saved_pairs import age_of
-from wakeword.saving.sorting import Answer
+from wakeword.saving.sorting import Answer, SavedPair, read_pair
 
 
 @lru_cache(65_536)  # more than are ever listed: with one less, none would be found again
-def _read(path: str, folder: Path, *version: int) -> KeptEvent:
+def _read(path: str, *version: int) -> SavedPair:
     """The event of a version of a file, read once: a page asks every few seconds, and there can be thousands."""
-    found = read_event(Path(path), folder)
+    found = read_pair(Path(path))
     if found is None:
         raise LookupError(path)  # not remembered: the disk may have failed for a moment
     return found
 
 
-def kept_list(folder: Path) -> dict[str, KeptEvent]:
+def kept_list(folder: Path) -> dict[str, SavedPair]:
     """All whole events of a folder by their names, the newest first. ``OSError`` as the disk does."""
     found = {}
     for entry in kept_files(folder):
         with suppress(FileNotFoundError, LookupError):  # deleted or labelled in this moment, or damaged
             status = entry.stat(follow_symlinks=False)
-            event = _read(entry.path, folder, status.st_ino, status.st_mtime_ns, status.st_size)
+            event = _read(entry.path, status.st_ino, status.st_mtime_ns, status.st_size)
             found[event.data.stem] = event
     return {name: found[name] for name in sorted(found, key=age_of, reverse=True)}
 
 
-def shown_event(event: KeptEvent) -> dict[str, Any]:
+def shown_event(event: SavedPair) -> dict[str, Any]:
     """An event for JSON."""
     named = ("time", "score", "threshold", "near_miss", "client")
     return {
         "id": event.data.stem,
         "word": event.keyword,
         **{name: getattr(event, name) for name in named},
+        "probably": event.probably,
+        "text": event.text,
         "label": None if event.is_word is None else (Answer.YES if event.is_word else Answer.NO).value,
     }

@@ -117,7 +117,8 @@ class _Round:
 class Group:
     """Connections that give one answer to a word. For one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.members: dict[str, Member] = {}
         """Those that stream audio, by peer."""
         self._rounds: dict[str, list[_Round]] = defaultdict(list)
@@ -196,7 +197,7 @@ class Groups:
     """The groups of a server."""
 
     def __init__(self, networks: Mapping[str, Sequence[Network]] | None = None) -> None:
-        self._groups = [(its, Group()) for its in (networks or {}).values()]
+        self._groups = [(its, Group(name)) for name, its in (networks or {}).items()]
 
     def member(
         self, share: Share, answer: Callable[[Found, float], None], is_gone: Callable[[], bool]

@@ -5,19 +5,19 @@ from typing import Any
 
 from wakeword.base.poisson import poisson_rate
 from wakeword.saving.hours import HeardTime, Listened
-from wakeword.saving.kept_events import KeptEvent
+from wakeword.saving.sorting import SavedPair
 from wakeword_serve.words import OfferedWord
 
 
 def promise_and_count(
-    words: Iterable[OfferedWord], heard: Mapping[Listened, HeardTime], events: Iterable[KeptEvent]
+    words: Iterable[OfferedWord], heard: Mapping[Listened, HeardTime], events: Iterable[SavedPair]
 ) -> list[dict[str, Any]]:
     """For each word, for JSON: its promise of false accepts an hour, and the wakes that were none in the hours listened."""
     wakes = [one for one in events if one.client and not one.near_miss]
     return [_counted(word, heard.get((word.phrase, word.threshold), HeardTime()), wakes) for word in words]
 
 
-def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[KeptEvent]) -> dict[str, Any]:
+def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) -> dict[str, Any]:
     # Wakes of before the hours, and at other thresholds, are no part of the count.
     of_word = [
         one

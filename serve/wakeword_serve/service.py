@@ -20,8 +20,10 @@ from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
 from wakeword_serve.groups import Groups
+from wakeword_serve.labels import Labeller
 from wakeword_serve.places import Network, Place, is_loopback
 from wakeword_serve.server import Limits, Server
+from wakeword_serve.speech_to_text import SpeechToText
 from wakeword_serve.status_pages import Web, WebSettings
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.words import OfferedWords, WordSettings
@@ -30,6 +32,8 @@ logger = logging.getLogger("wakeword.serve")
 
 _MOST_WAITING = 64
 """Detections that may wait for the disk."""
+_BUSY = 0.5
+"""The load from which on nothing is labelled."""
 _LOG_LEVELS = {"refused": logging.WARNING, "limit": logging.WARNING}
 
 
@@ -48,6 +52,8 @@ class ServeSettings:
     """Megabytes."""
     keep: bool
     """Whether to keep wakes and near misses, for `wakeword review`."""
+    speech: SpeechToText | None
+    """What labels the events that are kept."""
     ambient: bool
     """Whether to keep how the words score all the time, for `wakeword calibrate --ambient`."""
     zeroconf: bool
@@ -142,6 +148,10 @@ async def _serve(server: Server, settings: ServeSettings, keeper: Keeper | None)
                 if settings.zeroconf:
                     name = settings.zeroconf_name or f"wakeword-{host_name()}"
                     announcing = asyncio.create_task(Announcement(name, server.sockets).run())
+                if keeper is not None and settings.speech is not None:
+                    stack.enter_context(
+                        Labeller(keeper.folder, settings.speech, server.words.stage_of, lambda: server.load > _BUSY)
+                    )
                 web = None if settings.web is None else stack.enter_context(Web(server, settings.web, keeper))
                 _greet(server, settings, web)
                 _warn_of_open_web(settings, web)

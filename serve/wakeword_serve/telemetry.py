@@ -26,6 +26,7 @@ class StreamView:
     number: int
     peer: str
     stream: ListeningStream
+    group: str
 
 
 class Telemetry:
@@ -83,10 +84,10 @@ class Telemetry:
         self._numbers = 0
         self._recent: deque[dict[str, Any]] = deque(maxlen=_RECENT)
 
-    def begin(self, peer: str, stream: ListeningStream) -> int:
-        """A stream begins; return its number, for ``end``."""
+    def begin(self, peer: str, stream: ListeningStream, group: str = "") -> int:
+        """A stream begins, of a connection of that group; return its number, for ``end``."""
         self._numbers += 1
-        self._views[self._numbers] = StreamView(self._numbers, peer, stream)
+        self._views[self._numbers] = StreamView(self._numbers, peer, stream, group)
         self.streams_begun.inc()
         self._streams.set(len(self._views))
         return self._numbers
@@ -106,6 +107,7 @@ class Telemetry:
                 "phrase": found.word.phrase,
                 "score": round(found.detection.score, 4),
                 "peer": peer,
+                "speaker": found.detection.speaker,
                 "timestamp": found.timestamp,
             }
             | ({} if answered_by is None else {"answered_by": answered_by})
@@ -129,6 +131,7 @@ class Telemetry:
         return {
             "number": view.number,
             "peer": view.peer,
+            "group": view.group,
             "seconds": round(stream.seconds, 2),
             "rate": stream.format.rate,
             "channels": stream.format.channels,

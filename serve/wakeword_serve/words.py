@@ -13,6 +13,7 @@ from wakeword.base.version import __version__
 from wakeword.format.point_warnings import warnings
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import Model, read_model
+from wakeword.verify.verifier import SecondStage
 from wakeword_serve.wire import encode
 
 _ATTRIBUTION = Attribution(name="wakeword", url="")
@@ -139,6 +140,10 @@ class OfferedWords:
         self.by_name = {**found, **self._fixed}
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
         self.info = info_of(self.by_name.values(), playback=self._settings.playback)
+
+    def stage_of(self, phrase: str) -> SecondStage | None:
+        """The second stage of a word in force, by its phrase; ``None`` if there is none."""
+        return next((one.model.second_stage for one in self.by_name.values() if one.phrase == phrase), None)
 
     @property
     def refused(self) -> int:

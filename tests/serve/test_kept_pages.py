@@ -17,9 +17,8 @@ from support.served import BOTH, Served, int16
 from support.served_web import get, run
 
 from wakeword import Detection, Keeper
-from wakeword.saving.kept_events import KeptEvent, read_event
 from wakeword.saving.saved_pairs import SavedPairs
-from wakeword.saving.sorting import Answer, file_pair, saved_pairs
+from wakeword.saving.sorting import Answer, SavedPair, file_pair, read_pair, saved_pairs
 from wakeword_serve import event_list
 from wakeword_serve.kept_pages import MOST_SHOWN, KeptPages
 from wakeword_serve.places import networks_of
@@ -78,11 +77,11 @@ def test_each_of_ten_thousand_events_is_read_once(tmp_path: Path, monkeypatch: p
         other.with_suffix(".wav").touch()
     read = []
 
-    def noted(path: Path, folder: Path) -> KeptEvent | None:
+    def noted(path: Path) -> SavedPair | None:
         read.append(path)
-        return read_event(path, folder)
+        return read_pair(path)
 
-    monkeypatch.setattr(event_list, "read_event", noted)
+    monkeypatch.setattr(event_list, "read_pair", noted)
     listed = [event_list.kept_list(tmp_path) for _ in range(2)]
     assert len(listed[0]) == len(listed[1]) == len(read) >= 10_000
 
@@ -109,6 +108,8 @@ def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path:
         "threshold": 0.5,
         "near_miss": False,
         "client": "192.0.2.7",
+        "probably": None,
+        "text": None,
         "label": None,
     }
 

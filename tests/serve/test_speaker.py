@@ -28,6 +28,8 @@ def test_a_client_is_told_whose_voice_it_was(
     async def listened() -> list[str | None]:
         async with serving(models / "low.onnx", voices=Voices((voice,), network)) as served:
             events = await (await served.client()).speak(int16(LOW))
+            (seen,) = served.server.telemetry.snapshot({})["detections"]
+            assert [seen["speaker"]] == speakers
             return [event.data["speaker"] for event in events if event.type == "detection"]
 
     assert asyncio.run(listened()) == speakers

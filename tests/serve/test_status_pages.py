@@ -31,6 +31,7 @@ from support.served_web import get, run
 from wakeword import ConfigError, Detection, Keeper
 from wakeword.browser.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.saving.saved_pairs import SavedPairs
+from wakeword_serve.client_stream import Found
 from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web, WebSettings
 
@@ -188,6 +189,40 @@ def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_pa
     assert streams.count('class="meter') == 3  # the level and two words
     assert "3.5 s" in streams
     assert found.count("<td>low</td>") == found.count("<td>high</td>") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_rooms_who_answered_voices_and_labels_are_on_one_page(models: Path, tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path / "kept", 10**9)
+    for label in (
+        {"text": "good morning", "probably": "no"},
+        {"text": "", "probably": "no"},
+        {"text": "lights on"},
+        {},
+    ):
+        pairs.save(Detection("low", 0.9, 1, 2, np.zeros(160), about=label), datetime.now(UTC))
+
+    async def scenario(served: Served, web: Web) -> str:
+        client = await served.client()
+        await client.speak(int16(BOTH), stop=False)
+        found = Found(
+            served.server.words.by_name["low"], 0, Detection("low", 0.9, 1, 2, np.zeros(1), speaker="grandmother")
+        )
+        served.server.telemetry.found("kitchen", found)
+        served.server.telemetry.found("hall", found, answered_by="kitchen")
+        return await asyncio.to_thread(dom, web.url, tmp_path / "profile")
+
+    page = run(scenario, models / "low.onnx", keeper=Keeper(tmp_path / "kept"), groups=["home=127.0.0.1"])
+    for shown in (
+        "(home)</td>",
+        "<td>kitchen answered</td><td>grandmother</td>",
+        "<td>hall, held back: kitchen answered</td>",
+        "<td>probably not the word: “good morning”</td>",
+        "<td>probably not the word: no speech</td>",
+        "<td>“lights on”</td>",
+    ):
+        assert shown in page, shown
 
 
 def test_https_with_a_certificate(models: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ def run(
     *files: Path,
     keep: Keeps | None = None,
     keeper: Keeper | None = None,
+    groups: Sequence[str] = (),
     **settings: Any,
 ) -> Any:
     """Run a scenario with a server of these models and its HTTP side."""
 
     async def whole() -> Any:
-        async with serving(*files, keep=keep) as served:
+        async with serving(*files, keep=keep, groups=groups) as served:
             with Web(served.server, WebSettings("127.0.0.1", 0, **settings), keeper) as web:
                 return await scenario(served, web)
 

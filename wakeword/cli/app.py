@@ -56,10 +56,12 @@ INSIDE = {
     "--for": Command("wakeword_export.student.teaching:student_teacher"),
     "--to": Command("wakeword_train.cli:train_text"),
     "--playback": Command("wakeword_echo.playback_source:open_playback"),
+    "--label-with": Command("wakeword_serve.cli:label_kept"),
     "voice": Command("wakeword_train.voice_network:make_voice_network"),
 }
 """What options call in other packages: the model file of a text, what teaches a student, the training of a text that is
-exported, and the audio that a loudspeaker gets; and what `wakeword voice` calls, which makes the network of speakers."""
+exported, the audio that a loudspeaker gets, and labels by a speech-to-text; and what `wakeword voice` calls, which makes the
+network of speakers."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

@@ -36,6 +36,7 @@ _STEPS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = 48
 _RANGE_DB = 48.0
 """Levels from the loudest part of a recording down to this are drawn."""
+_LABELS = {Answer.YES: "the word", Answer.NO: "not the word"}
 _ANSWERS = {"y": Answer.YES, "n": Answer.NO}
 
 
@@ -60,6 +61,14 @@ class ReviewOptions:
             help="Only recordings of this word; repeatable. Default: of all words.",
         ),
     ] = None
+    label_with: Annotated[
+        str | None,
+        typer.Option(
+            "--label-with",
+            metavar="URI",
+            help="First label what has no label, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
+        ),
+    ] = None
     play: Annotated[bool, typer.Option("--play/--no-play", help="Play each recording.")] = True
     only_list: Annotated[bool, typer.Option("--list", help="List what waits for an answer, and ask nothing.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="List it as JSON, one object a line.")] = False
@@ -70,8 +79,8 @@ def review(options: ReviewOptions) -> None:
     """Go through saved detections and near misses, and sort them into the folders yes and no.
 
     Keys: y it was the word, n it was not, s or Enter skip, r hear it again, b back to the one before, q quit. Every
-    answer is carried out at once. What learns from them is `wakeword train --from MODEL --extend-negatives DIR
-    --background ROOM`.
+    answer is carried out at once. What a label says is probably not the word comes first. What learns from them is
+    `wakeword train --from MODEL --extend-negatives DIR --background ROOM`.
     """
     (list_pairs if options.only_list or options.as_json else review_folder)(options)
 
@@ -80,7 +89,8 @@ def list_pairs(options: ReviewOptions) -> None:
     """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
     for pair in _pairs_of(options):
         if options.as_json:
-            told = {name: getattr(pair, name) for name in ("keyword", "score", "near_miss", "time")}
+            named = ("keyword", "score", "near_miss", "time", "probably", "text")
+            told = {name: getattr(pair, name) for name in named}
             print(json.dumps({"audio": str(pair.audio), **told}))
         else:
             print(f"{printable(pair.audio)}  {_title(pair)}")
@@ -112,8 +122,24 @@ def _folder_of(options: ReviewOptions) -> Path:
 
 
 def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
+    """Those that wait for an answer: first those that probably were not the word, last those that probably were."""
     wanted = set(map(model_name, options.keyword or []))
-    return [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
+    pairs = [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
+    if options.label_with is not None:
+        pairs = _labelled(pairs, options.label_with)
+    return sorted(pairs, key=lambda pair: (Answer.NO, None, Answer.YES).index(pair.probably))
+
+
+def _labelled(pairs: list[SavedPair], uri: str) -> list[SavedPair]:
+    # Imported here: it imports the commands.
+    from wakeword.cli.app import INSIDE
+
+    wait = [pair for pair in pairs if pair.text is None]
+    labelled = {pair.data: pair for pair in pairs}
+    for number, pair in enumerate(INSIDE["--label-with"].load()(wait, uri), 1):
+        labelled[pair.data] = pair
+        note(f"labelled {number} of {len(wait)}  {_title(pair)}")
+    return list(labelled.values())
 
 
 class _Review:
@@ -189,7 +215,9 @@ def _title(pair: SavedPair) -> str:
     moment = pair.moment
     when = pair.time if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
     kind = "near miss" if pair.near_miss else "detection"
-    return f"{printable(pair.keyword)}  {kind}  score {pair.score:.3f}  {printable(when)}"
+    label = "" if pair.probably is None else f"probably {_LABELS[pair.probably]}  "
+    text = "" if pair.text is None else f'  heard "{printable(pair.text)}"'
+    return f"{label}{printable(pair.keyword)}  {kind}  score {pair.score:.3f}  {printable(when)}{text}"
 
 
 def level_line(samples: Array) -> str:

@@ -5,6 +5,7 @@ leaves the one it was in: whatever interrupts that, nothing is lost.
 """
 
 import json
+import math
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -16,7 +17,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved, write_json
 from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
 
 
@@ -38,11 +39,24 @@ class SavedPair:
     time: str
     """UTC, in ISO 8601."""
     near_miss: bool
+    threshold: float | None
+    """What ``score`` had to reach, where a server kept it."""
+    client: str
+    """The address that the audio came from, where a server kept it; else empty."""
+    probably: Answer | None
+    """What a label says that no person gave (``wakeword_serve.labels``); a person's answer counts more."""
+    text: str | None
+    """What a speech-to-text has heard in it, if one was asked."""
 
     @property
     def audio(self) -> Path:
         """The WAV file."""
         return self.data.with_suffix(".wav")
+
+    @property
+    def is_word(self) -> bool | None:
+        """Whether it was the word, by the folder into which a person has sorted it; ``None`` if no one has."""
+        return {Answer.YES: True, Answer.NO: False}.get(self.data.parent.name)  # type: ignore[call-overload, no-any-return]
 
     @property
     def moment(self) -> datetime | None:
@@ -67,17 +81,30 @@ def saved_pairs(folder: Path) -> list[SavedPair]:
 
 
 def read_pair(data: Path) -> SavedPair | None:
-    """The pair of a JSON file; ``None`` if it is damaged or has no audio."""
-    if not data.with_suffix(".wav").is_file():
-        return None
+    """The pair of a JSON file; ``None`` if it is damaged, gone or without audio."""
     with suppress(OSError, *DAMAGED):
-        return SavedPair(data, *facts_of(content_of(data)))
+        content = content_of(data)
+        threshold, probably, text = (content.get(name) for name in ("threshold", "probably", "text"))
+        found = SavedPair(
+            data,
+            str(content["keyword"]),
+            float(content["score"]),
+            str(content["time"]),
+            content.get("near_miss") is True,
+            None if threshold is None else float(threshold),
+            str(content.get("client", "")),
+            None if probably is None else Answer(probably),
+            None if text is None else str(text),
+        )
+        if found.audio.is_file() and math.isfinite(found.score) and math.isfinite(found.threshold or 0):
+            return found
     return None
 
 
-def facts_of(content: Mapping[str, Any]) -> tuple[str, float, str, bool]:
-    """Keyword, score, time and whether it is a near miss. Raises one of ``DAMAGED``."""
-    return str(content["keyword"]), float(content["score"]), str(content["time"]), content.get("near_miss") is True
+def add_label(pair: SavedPair, label: Mapping[str, object]) -> None:
+    """Write a label into the data of a pair. ``FileNotFoundError`` if a person moved it, or it was deleted, meanwhile."""
+    with turn_in(pair.data.parent):
+        write_json(pair.data, content_of(pair.data) | label, private=True)
 
 
 def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:

@@ -23,9 +23,8 @@ from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.saving import saved_pairs as saved_pairs_module
 from wakeword.saving.keeper import MOST_OF_A_CLIENT
-from wakeword.saving.kept_events import read_event
 from wakeword.saving.saved_pairs import SavedPairs
-from wakeword.saving.sorting import Answer, file_pair, saved_pairs
+from wakeword.saving.sorting import Answer, file_pair, read_pair, saved_pairs
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -276,7 +275,7 @@ def test_two_who_keep_at_once_overwrite_nothing_after_the_clock_was_set_back(
 def test_a_json_file_that_no_program_should_read_is_damaged(tmp_path: Path, bad: str) -> None:
     audio = SavedPairs(tmp_path, 10**9).save(detection(), NOON)
     audio.with_suffix(".json").write_text(bad)
-    assert read_event(audio.with_suffix(".json"), tmp_path) is None
+    assert read_pair(audio.with_suffix(".json")) is None
     assert saved_pairs(tmp_path) == []
     pairs = SavedPairs(tmp_path, 10**9, most=1, days=30)
     assert pairs.save(detection(), NOON).is_file()
