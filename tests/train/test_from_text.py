@@ -12,22 +12,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wakeword import ConfigError, Detector, DetectorPool, ModelError
+from wakeword import ConfigError, Detector, DetectorPool, Model, ModelError, load_model
+from wakeword.audio.features import MfccTransform
 from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.point_warnings import SUPPORTED, is_supported
+from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.installed import assets_folder
+from wakeword.model.lstm import Lstm
 from wakeword.model.model import parse_model, read_model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.trigger import Trigger
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.quick_phonemes import QuickSearch
 from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.intervals import most_events
-from wakeword_tools.measure.scores import events_at, stream_scores
+from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores
 from wakeword_train import model_from_text
 from wakeword_train.from_text import FUSION, HIGHEST, LOWEST, pack_fits, typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
@@ -151,11 +156,58 @@ def test_two_windows_share_what_is_heard_and_no_embedding_is_asked(
     ends = [160_240 + 2_560 * number for number in range(4)]
     scores = [stage.score(1.0, end, sound) for end in ends]
     step = stage.card.phoneme_step * 160
-    assert heard == [end - end % step for end in ends]
-    assert len(set(heard)) <= 3
+    assert heard == sorted({end - end % step for end in ends})
+    assert len(heard) < len(ends)
     look = stage.look(1.0, ends[-1], sound)
     assert not look.embeddings.any()
     assert stage.score_again(look) == (scores[-1], True)
+
+
+def test_a_first_stage_that_hears_nothing_is_not_asked(
+    made: Path, sentences: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it would have said, window by window, is said at once, in the company of a word that does hear."""
+    samples = np.concatenate([sentences[: 3 * 16_000], 0.003 * sentences[: 3 * 16_000]])
+    model, trained = read_model(made), load_model("marvin")
+
+    def read(models: list[Model]) -> list[list[WindowLogit]]:
+        stage = FirstStage(models, hop=DEFAULT_HOP)
+        ends = range(7_000, len(samples), 30_011)
+        pieces = [stage.read(lambda first, last: samples[first:last], end) for end in (*ends, len(samples))]
+        return [[one for piece in pieces for one in piece[number]] for number in range(len(models))]
+
+    alone = read([trained])
+    together = read([trained, model])
+    monkeypatch.setattr(Lstm, "constant", None)
+    assert read([model, trained]) == together[::-1]
+    assert together[0] == alone[0]
+    assert {gain for _, gain in together[1]} == {1.0, 10.0, 100.0}
+    monkeypatch.undo()
+    monkeypatch.setattr(MfccTransform, "__call__", None)
+    assert read([model]) == [together[1]]
+
+
+def test_words_that_listen_together_ask_the_quick_recogniser_once(
+    made: Path, sentences: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [read_model(made), read_model(model_from_text("hey zorvella", tmp_path / "zorvella.onnx"))]
+    samples = sentences[8 * 16_000 : 14 * 16_000]
+    searched: list[list[float]] = []
+    fits = QuickSearch.fits
+
+    def noted(self: QuickSearch, steps: Array) -> list[float]:
+        searched.append(fits(self, steps))
+        return searched[-1]
+
+    monkeypatch.setattr(QuickSearch, "fits", noted)
+    alone = [stream_scores(model, samples) for model in models]
+    once = len(searched) // 2
+    together = RecordingScorer(models).score([samples])
+    assert all(map(np.array_equal, alone, together))
+    of_both = searched[2 * once :]
+    gains = 3
+    assert len(of_both) <= once + 8 * gains  # before the second word is known
+    assert sum(len(found) == 2 for found in of_both) <= once
 
 
 def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,13 +24,18 @@ from wakeword.format.verifier_card import (
 )
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
-from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes
+from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 _CONFIG = FeatureConfig()
 PHONEME_SAMPLES = PhonemeVerifier.samples
 """Samples that the phoneme recogniser looks at."""
-LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), max(PHONEME_SAMPLES, reach(STEPS)) + MAX_PHONEME_STEP * _CONFIG.hop_length)
+_AGAIN = 2
+"""Looks that may follow one in which the recogniser found anything of a word."""
+LOOK_SAMPLES = max(
+    reach(HEAD_EMBEDDINGS),
+    max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _AGAIN) * MAX_PHONEME_STEP * _CONFIG.hop_length,
+)
 """Samples before the end of a window that its verification depends on."""
 
 _UNHEARD: Array = np.zeros((HEAD_EMBEDDINGS, DIMENSION), np.float32)
@@ -191,11 +196,24 @@ class SecondStage:
         if isinstance(verifier, PhonemeVerifier):
             step = self.card.phoneme_step * _CONFIG.hop_length
             heard_until = window_end - window_end % step if step else window_end
-            gate, quick = self.card.quick_gate, self._quick
-            if quick is not None and not sound.quick_fit(quick, heard_until) >= gate:
-                return -math.inf
-            return verifier.keyword.score(sound.log_probabilities(verifier.network, heard_until))
+            return self._phoneme_fit(verifier, heard_until, step, sound)
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
+
+    def _phoneme_fit(self, verifier: PhonemeVerifier, end: int, step: int, sound: "AmplifiedSound") -> float:
+        """The evidence of phonemes up to sample ``end``: minus infinity where the recogniser is not asked.
+
+        It is asked where the quick one hears the word, and ``_AGAIN`` times more if it found anything there: the next looks
+        hear what follows the word, and one of them may find more.
+        """
+        quick = self._quick
+        if quick is not None:
+            gate, lowest = self.card.quick_gate, -self.card.fusion.phoneme_floor
+            # The oldest first, as the quick recogniser goes on from there.
+            ends = [at for at in range(end - _AGAIN * step, end, step or 1) if at > 0] + [end]
+            heard = [at for at in ends if sound.quick_fit(quick, at) >= gate]
+            if end not in heard and not any(sound.fit(verifier, at) > lowest for at in heard):
+                return -math.inf
+        return sound.fit(verifier, end)
 
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""
@@ -236,8 +254,10 @@ class AmplifiedSound:
         self._gain = gain
         self._embeddings: EmbeddingStream | None = None
         self._quick: EmbeddingStream | None = None
-        self._quick_fits: dict[QuickKeyword, tuple[int, float]] = {}
+        self._quick_words: tuple[QuickKeyword, ...] = ()
+        self._quick_fits: dict[int, dict[QuickKeyword, float]] = {}
         self._phonemes: dict[int, Array] = {}
+        self._fits: dict[int, dict[PhonemeVerifier, float]] = {}
 
     def samples_of(self, start: int, end: int) -> Array:
         """The samples ``start`` to ``end``, ``(n,)`` float32: zeros before the stream and after its newest sample."""
@@ -252,15 +272,27 @@ class AmplifiedSound:
             self._embeddings = EmbeddingStream(network)
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
 
+    def fit(self, verifier: PhonemeVerifier, end: int) -> float:
+        """How well a word's phonemes fit in the sound up to sample ``end``; see ``KeywordPhonemes.score``."""
+        fits = self._fits.setdefault(end, {})
+        if verifier not in fits:
+            fits[verifier] = verifier.keyword.score(self.log_probabilities(verifier.network, end))
+            _forget(self._fits)
+        return fits[verifier]
+
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
-        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickKeyword.fit``."""
+        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickSearch.fits``."""
         if self._quick is None:
             self._quick = EmbeddingStream(keyword.recogniser.network)  # as of the embedding, there is only one
-        heard_until, fit = self._quick_fits.get(keyword, (-1, 0.0))
-        if heard_until != end:
-            fit = keyword.fit(self._quick.newest(_frame_at(end), STEPS, self.samples_of))
-            self._quick_fits[keyword] = end, fit
-        return fit
+        if keyword not in self._quick_words:
+            self._quick_words += (keyword,)
+        fits = self._quick_fits.get(end)
+        if fits is None or keyword not in fits:
+            heard = self._quick.newest(_frame_at(end), STEPS, self.samples_of)
+            fits = dict(zip(self._quick_words, search_for(self._quick_words).fits(heard), strict=True))
+            self._quick_fits[end] = fits
+            _forget(self._quick_fits)
+        return fits[keyword]
 
     def log_probabilities(self, network: PhonemeNetwork, window_end: int) -> Array:
         """What the recogniser hears at the end of a window, ``(frames, tokens)``."""
@@ -269,9 +301,14 @@ class AmplifiedSound:
         if found is None:
             found = network.log_probabilities(self.samples_of(window_end - PHONEME_SAMPLES, window_end))
             self._phonemes[window_end] = found
-            if len(self._phonemes) > _KEPT_WINDOWS:
-                del self._phonemes[next(iter(self._phonemes))]
+            _forget(self._phonemes)
         return found
+
+
+def _forget(windows: dict[int, Any]) -> None:
+    """Keep what was found for the newest windows alone."""
+    if len(windows) > _KEPT_WINDOWS:
+        del windows[next(iter(windows))]
 
 
 class CandidateScorer:
