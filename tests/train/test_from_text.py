@@ -8,9 +8,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wakeword import ConfigError, Detector, DetectorPool, Model, ModelError, load_model
 from wakeword.audio.features import MfccTransform
@@ -18,6 +21,7 @@ from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.point_warnings import SUPPORTED, is_supported
+from wakeword.format.verifier_card import fused_score
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.installed import assets_folder
 from wakeword.model.lstm import Lstm
@@ -26,7 +30,7 @@ from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.trigger import Trigger
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
-from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import QuickSearch
 from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSound
 from wakeword.verify.verifier_head import Head
@@ -208,6 +212,36 @@ def test_words_that_listen_together_ask_the_quick_recogniser_once(
     gains = 3
     assert len(of_both) <= once + 8 * gains  # before the second word is known
     assert sum(len(found) == 2 for found in of_both) <= once
+
+
+@given(looks=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=9), first=st.integers(0, 8))
+def test_the_recogniser_is_asked_where_the_word_is_heard_and_twice_more_if_it_found_anything(
+    made: Path, looks: list[tuple[bool, bool]], first: int
+) -> None:
+    """Whatever was asked before: a look depends on samples alone, also where reading began at one of them."""
+    stage = read_model(made).second_stage
+    assert stage is not None
+    step, lowest = stage.card.phoneme_step * 160, -stage.card.fusion.phoneme_floor
+    gate = stage.card.quick_gate
+    heard, found = ({step * (1 + at): looks[at][of] for at in range(len(looks))} for of in (0, 1))
+    asked: list[int] = []
+
+    def fit(verifier: PhonemeVerifier, end: int) -> float:
+        asked.append(end)
+        return lowest + 1 if found[end] else lowest - 1
+
+    sound = AmplifiedSound(lambda start, end: np.zeros(end - start, np.float32), 1.0)
+    with (
+        patch.object(sound, "quick_fit", lambda word, end: gate if heard[end] else gate - 0.1),
+        patch.object(sound, "fit", fit),
+    ):
+        for end in list(heard)[first:]:
+            asked.clear()
+            score = stage.score(1.0, end, sound)
+            before = [at for at in (end - 2 * step, end - step) if at > 0 and heard[at] and found[at]]
+            assert (end in asked) == (heard[end] or bool(before))
+            assert all(heard[at] for at in asked if at < end)
+            assert score == pytest.approx(fused_score(5 + 5 * (lowest + (end in asked and found[end]))))
 
 
 def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
