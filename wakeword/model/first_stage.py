@@ -41,8 +41,6 @@ class FirstStage:
 
         Needs the samples from the start of the first of them on. ``is_over``: whether a loudspeaker plays in a window.
         """
-        if len(self._lengths) == 1:
-            return self._lengths[0][1].read(samples_of, end, is_over)
         found: list[list[WindowLogit]] = [[]] * self._number
         for numbers, windows in self._lengths:
             for number, some in zip(numbers, windows.read(samples_of, end, is_over), strict=True):

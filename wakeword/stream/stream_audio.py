@@ -91,7 +91,7 @@ class StreamAudio:
     def push(self, samples: Array) -> None:
         """Append ``(n,)`` float32, at most ``piece`` samples; ``(n, 2)``: with what the loudspeaker gets then."""
         if samples.ndim == 2 and self._reference is None:
-            self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES + OWN_WORD_SAMPLES)
+            self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES + _OWN_WORD_SAMPLES)
             self._reference_from = self.end
         if self._reference is not None:
             played = samples[:, 1] if samples.ndim == 2 else np.zeros_like(samples)
@@ -222,7 +222,7 @@ def sound_of(samples: Array) -> Array:
 
 _SHARE = 0.25
 """Share of a keyword's threshold that the reference must reach: without room and microphone the word is clear."""
-OWN_WORD_SAMPLES = SAMPLE_RATE
+_OWN_WORD_SAMPLES = SAMPLE_RATE
 """Samples after its word for which a second stage may still fire."""
 _SILENT = 10 ** (-70 / 10)
 """Mean square up to which the reference is silent."""
@@ -237,7 +237,7 @@ class OwnWord:
         self._keyword = KeywordTracker(model, Trigger(_SHARE * threshold, refractory=0, hop=hop), hop=hop)
         # An echo is later than its reference, and a score counts what the first stage found before.
         step = self._keyword.step
-        self.samples = self._keyword.window + -(-(ECHO_SAMPLES + OWN_WORD_SAMPLES) // step) * step
+        self.samples = self._keyword.window + -(-(ECHO_SAMPLES + _OWN_WORD_SAMPLES) // step) * step
 
     def is_in(self, reference_of: SamplesOf, end: int) -> bool:
         """Whether the reference says the word in the ``samples`` before ``end``, where a window of the microphone ends."""

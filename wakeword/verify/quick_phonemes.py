@@ -55,11 +55,12 @@ class QuickKeyword:
     ) -> None:
         """``losses``: see ``KeywordPhonemes``."""
         self.recogniser = recogniser
-        self.ways: list[list[_Sound]] = []
+        free = [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
+        self.ways: list[tuple[_Sound, ...]] = [
+            tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
+            for way in zip(variants, losses or free, strict=True)
+        ]
         """The sounds of each way to say it."""
-        for number, variant in enumerate(variants):
-            lost = losses[number] if losses else [[0.0] * len(phoneme) for phoneme in variant]
-            self.ways.append([tuple(zip(*both, strict=True)) for both in zip(variant, lost, strict=True)])
 
     def fit(self, steps: Array) -> float:
         """How well the word fits at the end of ``(STEPS, width)``; see ``QuickSearch``."""
@@ -82,33 +83,28 @@ class QuickSearch:
     def __init__(self, words: Sequence[QuickKeyword]) -> None:
         """``words``: at least one, of one recogniser, each with a way to say it."""
         self._tokens = words[0].recogniser.tokens
-        numbers = {token: number for number, token in enumerate(self._tokens)}
-        sounds: dict[_Sound, int] = {((BLANK, 0.0), (WORD_BOUNDARY, 0.0)): 0}
-        # For each number of sounds, the beginnings of ways: the number of each, with its sound and what it follows.
-        beginnings: list[dict[tuple[_Sound, ...], tuple[int, int, int]]] = []
-        ends: list[tuple[int, int]] = []
+        ways = [way for word in words for way in word.ways]
         self._first_ways = np.cumsum([0, *(len(word.ways) for word in words[:-1])])
-        for way in (way for word in words for way in word.ways):
-            row = 0
-            for place, sound in enumerate(way):
-                if place == len(beginnings):
-                    beginnings.append({})
-                known = beginnings[place]
-                # Neighbours that share a token need something between them.
-                direct = place > 0 and not dict(sound).keys() & dict(way[place - 1]).keys()
-                of_sound = sounds.setdefault(sound, len(sounds))
-                row = known.setdefault(tuple(way[: place + 1]), (len(known), of_sound, 2 * row + direct))[0]
-            ends.append((len(way) - 1, row))
-        self._places = [
-            (np.array([sound for _, sound, _ in some.values()]), np.array([follows for _, _, follows in some.values()]))
-            for some in beginnings
-        ]
-        firsts = np.cumsum([0, *map(len, beginnings)])
-        self._ends = np.array([firsts[place] + row for place, row in ends])
+        between = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
+        sounds = list(dict.fromkeys([between, *(sound for way in ways for sound in way)]))
+        self._places: list[tuple[list[int], list[int]]] = []
+        """For each number of sounds, of the ways that begin with them: the last sound, and what it follows."""
+        row: dict[tuple[_Sound, ...], int] = {(): 0}
+        ends: dict[tuple[_Sound, ...], int] = {}
+        for length in range(1, 1 + max(map(len, ways))):
+            some = list(dict.fromkeys(way[:length] for way in ways if len(way) >= length))
+            row |= {one: number for number, one in enumerate(some)}
+            ends |= {one: len(ends) + number for number, one in enumerate(some)}
+            # Neighbours that share a token need something between them.
+            direct = [length > 1 and not dict(one[-1]).keys() & dict(one[-2]).keys() for one in some]
+            follows = [2 * row[one[:-1]] + after for one, after in zip(some, direct, strict=True)]
+            self._places.append(([sounds.index(one[-1]) for one in some], follows))
+        self._ends = [ends[way] for way in ways]
         tokens = [one for sound in sounds for one in sound]
-        self._columns = np.array([numbers.get(token, len(numbers)) for token, _ in tokens])
+        numbers = {token: number for number, token in enumerate(self._tokens)}
+        self._columns = [numbers.get(token, len(numbers)) for token, _ in tokens]
         self._lost = np.array([[loss] for _, loss in tokens], np.float32)
-        self._first_tokens = np.cumsum([0, *map(len, list(sounds)[:-1])])
+        self._first_tokens = np.cumsum([0, *map(len, sounds[:-1])])
 
     def fits(self, steps: Array) -> list[float]:
         """How well each word fits at the end of ``(STEPS, width)``: at most 0, and minus infinity if it cannot."""
@@ -136,4 +132,4 @@ class QuickSearch:
             entered[:, 1, 1] = paths[:, 0]
             np.maximum(between, paths[:, 1:-1], out=entered[:, 1, 2:])
             entered = entered.reshape(-1, costs.shape[1])
-        return np.maximum.reduceat(np.concatenate(best)[self._ends], self._first_ways).tolist()
+        return list(map(float, np.maximum.reduceat(np.concatenate(best)[self._ends], self._first_ways)))

@@ -3,21 +3,17 @@
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
-from wakeword.base.errors import ModelError
-from wakeword.base.plugins import load_plugin, plugin_names
-from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
 from wakeword.format.verifier_card import (
     MAX_PHONEME_STEP,
-    AddedVerifier,
     VerifierCard,
     fused_score,
     unverified_score,
@@ -42,6 +38,7 @@ _UNHEARD: Array = np.zeros((HEAD_EMBEDDINGS, DIMENSION), np.float32)
 """The embeddings where the head does not count."""
 _KEPT_WINDOWS = 8
 """Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
+_Found = TypeVar("_Found")
 
 
 class Verifier(Protocol):
@@ -67,7 +64,7 @@ class Verifier(Protocol):
         ...
 
 
-class Weighed(NamedTuple):
+class _Weighed(NamedTuple):
     """A verifier, and how its evidence counts; see ``AddedVerifier``."""
 
     verifier: Verifier
@@ -117,11 +114,11 @@ class SecondStage:
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
         self._phonemes = PhonemeVerifier(phonemes, card.phonemes, card.phoneme_losses) if phonemes is not None else None
         weighed = [
-            Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
+            _Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
         ]
         if self._phonemes is not None:
             fusion = card.fusion
-            weighed.append(Weighed(self._phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
+            weighed.append(_Weighed(self._phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
         self._weighed = sorted(weighed, key=lambda one: one.verifier.cost)
 
     @property
@@ -255,9 +252,7 @@ class AmplifiedSound:
         self._embeddings: EmbeddingStream | None = None
         self._quick: EmbeddingStream | None = None
         self._quick_words: tuple[QuickKeyword, ...] = ()
-        self._quick_fits: dict[int, dict[QuickKeyword, float]] = {}
-        self._phonemes: dict[int, Array] = {}
-        self._fits: dict[int, dict[PhonemeVerifier, float]] = {}
+        self._found: dict[object, dict[int, Any]] = {}
 
     def samples_of(self, start: int, end: int) -> Array:
         """The samples ``start`` to ``end``, ``(n,)`` float32: zeros before the stream and after its newest sample."""
@@ -274,11 +269,8 @@ class AmplifiedSound:
 
     def fit(self, verifier: PhonemeVerifier, end: int) -> float:
         """How well a word's phonemes fit in the sound up to sample ``end``; see ``KeywordPhonemes.score``."""
-        fits = self._fits.setdefault(end, {})
-        if verifier not in fits:
-            fits[verifier] = verifier.keyword.score(self.log_probabilities(verifier.network, end))
-            _forget(self._fits)
-        return fits[verifier]
+        keyword, network = verifier.keyword, verifier.network
+        return self._once(keyword, end, lambda: keyword.score(self.log_probabilities(network, end)))
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
         """How well the quick recogniser hears a word up to sample ``end``; see ``QuickSearch.fits``."""
@@ -286,29 +278,22 @@ class AmplifiedSound:
             self._quick = EmbeddingStream(keyword.recogniser.network)  # as of the embedding, there is only one
         if keyword not in self._quick_words:
             self._quick_words += (keyword,)
-        fits = self._quick_fits.get(end)
-        if fits is None or keyword not in fits:
-            heard = self._quick.newest(_frame_at(end), STEPS, self.samples_of)
-            fits = dict(zip(self._quick_words, search_for(self._quick_words).fits(heard), strict=True))
-            self._quick_fits[end] = fits
-            _forget(self._quick_fits)
-        return fits[keyword]
+        search, newest = search_for(self._quick_words), self._quick.newest
+        fits = self._once(search, end, lambda: search.fits(newest(_frame_at(end), STEPS, self.samples_of)))
+        return fits[self._quick_words.index(keyword)]
 
-    def log_probabilities(self, network: PhonemeNetwork, window_end: int) -> Array:
-        """What the recogniser hears at the end of a window, ``(frames, tokens)``."""
-        # As of the embedding, there is only one network.
-        found = self._phonemes.get(window_end)
-        if found is None:
-            found = network.log_probabilities(self.samples_of(window_end - PHONEME_SAMPLES, window_end))
-            self._phonemes[window_end] = found
-            _forget(self._phonemes)
-        return found
+    def log_probabilities(self, network: PhonemeNetwork, end: int) -> Array:
+        """What the recogniser hears up to sample ``end``, ``(frames, tokens)``."""
+        return self._once(network, end, lambda: network.log_probabilities(self.samples_of(end - PHONEME_SAMPLES, end)))
 
-
-def _forget(windows: dict[int, Any]) -> None:
-    """Keep what was found for the newest windows alone."""
-    if len(windows) > _KEPT_WINDOWS:
-        del windows[next(iter(windows))]
+    def _once(self, who: object, end: int, find: Callable[[], _Found]) -> _Found:
+        """What ``who`` finds up to sample ``end``, kept for the newest windows."""
+        known: dict[int, _Found] = self._found.setdefault(who, {})
+        if end not in known:
+            known[end] = find()
+            if len(known) > _KEPT_WINDOWS:
+                del known[next(iter(known))]
+        return known[end]
 
 
 class CandidateScorer:
@@ -346,28 +331,3 @@ class CandidateScorer:
     def look(self, window_end: int, sound: AmplifiedSound) -> Look | None:
         """What the newest window, which ends before sample ``window_end``, is judged by; ``None`` if no candidate."""
         return self._stage.look(self.best, window_end, sound) if self.best >= self._stage.card.gate else None
-
-
-ENTRY_POINTS = "wakeword.verifiers"
-"""Group of entry points: the kind of a verifier, and the function that makes it from the settings on a card."""
-
-
-def make_verifier(card: AddedVerifier) -> Verifier:
-    """The verifier that a card lists. ``ModelError`` if no installed package has its kind or can make it."""
-    make = load_plugin(ENTRY_POINTS, card.kind, ModelError)
-    if make is None:
-        raise ModelError(
-            f"expected the package of the verifier {shortened(repr(card.kind))}, installed are: "
-            f"{', '.join(plugin_names(ENTRY_POINTS)) or 'none'}; install it, or run the model without its second stage"
-        )
-    try:
-        verifier: Verifier = make(dict(card.settings))
-        usable = 0 < verifier.samples <= LOOK_SAMPLES and not math.isnan(verifier.bound + verifier.cost)
-    except Exception as error:  # a package can raise any exception
-        raise ModelError(f"verifier {card.kind}: could not make it: {error}") from error
-    if not usable:
-        raise ModelError(
-            f"verifier {card.kind}: expected 1 to {LOOK_SAMPLES} samples, and a bound and a cost that are numbers, got "
-            f"{verifier.samples}, {verifier.bound} and {verifier.cost}"
-        )
-    return verifier

@@ -25,8 +25,8 @@ def quick() -> QuickPhonemes:
     return load_quick(path, file_digest(path))
 
 
-ENDS = 32
-"""Outputs at the end in which a way may end."""
+ENDS = 16
+"""Outputs of the newest 0.32 s, in which a way may end."""
 
 
 def heard(seed: int, tokens: int) -> Array:
