@@ -21,7 +21,15 @@ from benchmarks.contenders import MOST_KEYWORDS, PEERS, Listener, present, why
 from benchmarks.performance_page import endurance, meaning, write_page
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
-from benchmarks.speech_cost import LEAST_SECONDS, WORD_COUNTS, SpeechCost, speech_costs
+from benchmarks.speech_cost import (
+    LEAST_SECONDS,
+    TYPED_COUNTS,
+    TYPED_WORDS,
+    WORD_COUNTS,
+    SpeechCost,
+    speech_costs,
+    typed_models,
+)
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
 from benchmarks.streams import StreamCost, detectors_round, pool_round, stream_costs
 from wakeword import Detection, Detector, load_model
@@ -66,6 +74,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hardly any warm-up, and each process is started once."""
     monkeypatch.setattr(bench_measures, "_WARM_UP_SECONDS", 0.1)
     monkeypatch.setattr(bench, "_STARTS", 1)
+    monkeypatch.setattr(bench, "TYPED_WORDS", ())
 
 
 def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) -> PerformanceReport:
@@ -96,6 +105,7 @@ def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) ->
                 for words in (1, 6)
                 for verified in (False, True)
             ),
+            *(SpeechCost("wakeword", words, True, [words + 1.0] * 3, typed=True) for words in (1, 10)),
             SpeechCost("peer", 1, False, [4.0] * 3),
         ],
     )
@@ -165,14 +175,18 @@ def test_streams_are_measured_in_a_pool_and_in_separate_detectors(model: str, mo
     assert all(cost > 0 for one in costs for cost in [*one.pool, *one.detectors])
 
 
-def test_the_shipped_words_are_measured_on_speech_with_and_without_their_second_stage() -> None:
+def test_words_are_measured_on_speech_shipped_ones_with_and_without_their_second_stage(tmp_path: Path) -> None:
     taken: list[np.ndarray] = []
     recording = assets_folder() / "audio" / "marvin-david.flac"
-    costs = speech_costs(recording, 0.5, 2, [contender("peer", taken.append)])
-    loads = [("wakeword", words, verified) for words in WORD_COUNTS for verified in (False, True)]
-    assert [(one.contender, one.words, one.verified) for one in costs] == [*loads, ("peer", 1, False)]
+    typed = typed_models(tmp_path, TYPED_WORDS[:2])
+    costs = speech_costs(recording, 0.5, 2, [contender("peer", taken.append)], typed=typed)
+    loads = [("wakeword", words, verified, False) for words in WORD_COUNTS for verified in (False, True)]
+    loads += [("wakeword", words, True, True) for words in (1, 2)]
+    found = [(one.contender, one.words, one.verified, one.typed) for one in costs]
+    assert found == [*loads, ("peer", 1, False, False)]
     assert all(len(one.ms_per_second) == 2 for one in costs)
     assert min(min(one.ms_per_second) for one in costs[:-1]) > 0
+    assert max(TYPED_COUNTS) == len(set(TYPED_WORDS))
     # Two turns of half a second each, the second after the first, are the last that a listener takes.
     audio = np.concatenate(taken)[-16_000:]
     assert np.array_equal(audio, (read_audio(recording)[:16_000] * 32_767).round())
@@ -289,6 +303,8 @@ def test_tables_show_the_figures() -> None:
     assert speech_table(made).rows[2:] == [
         ["6 words, first stage", "6.00", "1.50 (1.50 to 1.50)", "0.25 (0.25 to 0.25)"],
         ["6 words, both stages", "12.00", "3.00 (3.00 to 3.00)", "0.50 (0.50 to 0.50)"],
+        ["1 word, from the text", "2.00", "0.50 (0.50 to 0.50)", "-"],
+        ["10 words, from the text", "11.00", "2.75 (2.75 to 2.75)", "0.25 (0.25 to 0.25)"],
     ]
     for one in tables(made):
         assert {len(row) for row in one.rows} == {len(one.columns)}

@@ -24,6 +24,7 @@ def without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "PEERS", (missing,))
     monkeypatch.setattr(bench_measures, "_WARM_UP_SECONDS", 0.1)
     monkeypatch.setattr(bench, "_STARTS", 1)
+    monkeypatch.setattr(bench, "TYPED_WORDS", ())
 
 
 def test_bench_prints_a_table_and_writes_a_page(capsys, models: Path, tmp_path: Path) -> None:

@@ -8,26 +8,35 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wakeword import ConfigError, Detector, DetectorPool, ModelError
+from wakeword import ConfigError, Detector, DetectorPool, Model, ModelError, load_model
+from wakeword.audio.features import MfccTransform
 from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.point_warnings import SUPPORTED, is_supported
+from wakeword.format.verifier_card import fused_score
+from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.installed import assets_folder
+from wakeword.model.lstm import Lstm
 from wakeword.model.model import parse_model, read_model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.trigger import Trigger
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
-from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.quick_phonemes import QuickSearch
 from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.intervals import most_events
-from wakeword_tools.measure.scores import events_at, stream_scores
+from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores
 from wakeword_train import model_from_text
 from wakeword_train.from_text import FUSION, HIGHEST, LOWEST, pack_fits, typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
@@ -151,11 +160,88 @@ def test_two_windows_share_what_is_heard_and_no_embedding_is_asked(
     ends = [160_240 + 2_560 * number for number in range(4)]
     scores = [stage.score(1.0, end, sound) for end in ends]
     step = stage.card.phoneme_step * 160
-    assert heard == [end - end % step for end in ends]
-    assert len(set(heard)) <= 3
+    assert heard == sorted({end - end % step for end in ends})
+    assert len(heard) < len(ends)
     look = stage.look(1.0, ends[-1], sound)
     assert not look.embeddings.any()
     assert stage.score_again(look) == (scores[-1], True)
+
+
+def test_a_first_stage_that_hears_nothing_is_not_asked(
+    made: Path, sentences: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it would have said, window by window, is said at once, in the company of a word that does hear."""
+    samples = np.concatenate([sentences[: 3 * 16_000], 0.003 * sentences[: 3 * 16_000]])
+    model, trained = read_model(made), load_model("marvin")
+
+    def read(models: list[Model]) -> list[list[WindowLogit]]:
+        stage = FirstStage(models, hop=DEFAULT_HOP)
+        ends = range(7_000, len(samples), 30_011)
+        pieces = [stage.read(lambda first, last: samples[first:last], end) for end in (*ends, len(samples))]
+        return [[one for piece in pieces for one in piece[number]] for number in range(len(models))]
+
+    alone = read([trained])
+    together = read([trained, model])
+    monkeypatch.setattr(Lstm, "constant", None)
+    assert read([model, trained]) == together[::-1]
+    assert together[0] == alone[0]
+    assert {gain for _, gain in together[1]} == {1.0, 10.0, 100.0}
+    monkeypatch.undo()
+    monkeypatch.setattr(MfccTransform, "__call__", None)
+    assert read([model]) == [together[1]]
+
+
+def test_words_that_listen_together_ask_the_quick_recogniser_once(
+    made: Path, sentences: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [read_model(made), read_model(model_from_text("hey zorvella", tmp_path / "zorvella.onnx"))]
+    samples = sentences[8 * 16_000 : 14 * 16_000]
+    searched: list[list[float]] = []
+    fits = QuickSearch.fits
+
+    def noted(self: QuickSearch, steps: Array) -> list[float]:
+        searched.append(fits(self, steps))
+        return searched[-1]
+
+    monkeypatch.setattr(QuickSearch, "fits", noted)
+    alone = [stream_scores(model, samples) for model in models]
+    once = len(searched) // 2
+    together = RecordingScorer(models).score([samples])
+    assert all(map(np.array_equal, alone, together))
+    of_both = searched[2 * once :]
+    gains = 3
+    assert len(of_both) <= once + 8 * gains  # before the second word is known
+    assert sum(len(found) == 2 for found in of_both) <= once
+
+
+@given(looks=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=9), first=st.integers(0, 8))
+def test_the_recogniser_is_asked_where_the_word_is_heard_and_twice_more_if_it_found_anything(
+    made: Path, looks: list[tuple[bool, bool]], first: int
+) -> None:
+    """Whatever was asked before: a look depends on samples alone, also where reading began at one of them."""
+    stage = read_model(made).second_stage
+    assert stage is not None
+    step, lowest = stage.card.phoneme_step * 160, -stage.card.fusion.phoneme_floor
+    gate = stage.card.quick_gate
+    heard, found = ({step * (1 + at): looks[at][of] for at in range(len(looks))} for of in (0, 1))
+    asked: list[int] = []
+
+    def fit(verifier: PhonemeVerifier, end: int) -> float:
+        asked.append(end)
+        return lowest + 1 if found[end] else lowest - 1
+
+    sound = AmplifiedSound(lambda start, end: np.zeros(end - start, np.float32), 1.0)
+    with (
+        patch.object(sound, "quick_fit", lambda word, end: gate if heard[end] else gate - 0.1),
+        patch.object(sound, "fit", fit),
+    ):
+        for end in list(heard)[first:]:
+            asked.clear()
+            score = stage.score(1.0, end, sound)
+            before = [at for at in (end - 2 * step, end - step) if at > 0 and heard[at] and found[at]]
+            assert (end in asked) == (heard[end] or bool(before))
+            assert all(heard[at] for at in asked if at < end)
+            assert score == pytest.approx(fused_score(5 + 5 * (lowest + (end in asked and found[end]))))
 
 
 def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:

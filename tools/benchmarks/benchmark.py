@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from benchmarks.contenders import MOST_KEYWORDS, PEERS, present, start
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
-from benchmarks.speech_cost import LEAST_SECONDS, speech_costs
+from benchmarks.speech_cost import LEAST_SECONDS, TYPED_WORDS, speech_costs, typed_models
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
 from benchmarks.streams import STREAM_COUNTS, stream_costs
 from wakeword.audio.features import FeatureConfig
@@ -58,7 +59,9 @@ def benchmark(
         costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.5 * done))
         spoken = assets_folder() / "audio" / "demo.flac" if recording is None else recording
         turn = max(seconds, LEAST_SECONDS)
-        speech = speech_costs(spoken, turn, repeats, working, lambda done: advance(0.5 + 0.1 * done))
+        with TemporaryDirectory() as folder:
+            typed = typed_models(Path(folder), TYPED_WORDS)
+            speech = speech_costs(spoken, turn, repeats, working, lambda done: advance(0.5 + 0.1 * done), typed=typed)
         streams = stream_costs(model, stream_counts, repeats, lambda done: advance(0.6 + 0.2 * done))
         latencies = _latencies(contenders, model, paced_seconds)
         advance(0.9)

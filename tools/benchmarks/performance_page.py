@@ -38,8 +38,9 @@ half the difference between three keywords and one. Keywords per core is the num
 keeps growing like that.
 
 Speech: the shipped words in alphabetical order on a recording, the demo unless `--recording` names another, each turn its
-next {spoken:.0f} seconds: a second stage costs what its looks cost, of which there is about one a minute for each word. The
-ratio is to one word of a peer.
+next {spoken:.0f} seconds: a second stage costs what its looks cost, of which there is about one a minute for each word.
+Words from their text have the same recording; their recogniser looks some ten times a minute for each. The ratio is to one
+word of a peer.
 
 Streams: each takes its block of 80 ms, then the pool's `process` is called once. The separate detectors that the pool is
 compared with share one model.

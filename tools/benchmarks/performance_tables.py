@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.performance_report import BLOCKS, PerformanceReport
+from benchmarks.speech_cost import SpeechCost
 from wakeword.base.text import counted
 from wakeword_tools.contenders.own_engine import OURS
 
@@ -91,20 +92,24 @@ def _per_core(one: float, further: Sequence[float]) -> str:
 
 
 def speech_table(report: PerformanceReport) -> CostTable:
-    """The shipped words on speech, with and without their second stage, and our share of one word of each peer."""
-    ours = {(one.words, one.verified): one.ms_per_second for one in report.speech if one.contender == OURS.distribution}
+    """The shipped words on speech, with and without their second stage, and words from their text; our share of one word of
+    each peer."""
+    ours = {_kind(one): one.ms_per_second for one in report.speech if one.contender == OURS.distribution}
     peers = {one.contender: one.ms_per_second for one in report.speech if one.contender != OURS.distribution}
     rows = []
-    for (words, verified), cost in ours.items():
-        alone = ours[1, verified]
+    for (words, kind), cost in ours.items():
+        alone = ours[1, kind]
         further = [(more - less) / (words - 1) for more, less in zip(cost, alone, strict=True)] if words > 1 else []
         cells = [f"{median(cost):.2f}", *(share(cost, peer) for peer in peers.values())]
         cells += [share(further, peer) if further else "-" for peer in peers.values()]
-        name = f"{counted(words, 'word')}, {'both stages' if verified else 'first stage'}"
-        rows.append([name, *cells])
+        rows.append([f"{counted(words, 'word')}, {kind}", *cells])
     columns = ["", "wakeword", *(f"/ {name}" for name in peers), *(f"a further word / {name}" for name in peers)]
     title = "Speech: CPU milliseconds per second of audio in blocks of 80 ms, and the share of one word of a peer"
     return CostTable(title, columns, rows)
+
+
+def _kind(cost: SpeechCost) -> tuple[int, str]:
+    return cost.words, "from the text" if cost.typed else "both stages" if cost.verified else "first stage"
 
 
 def stream_table(report: PerformanceReport) -> CostTable:

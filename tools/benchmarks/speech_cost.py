@@ -1,10 +1,12 @@
-"""The cost of the shipped words on a recording of speech, with and without their second stage.
+"""The cost of words on a recording of speech: of shipped ones, with and without their second stage, and of words from
+their text.
 
 Speech, and not noise that resembles it: how often a second stage looks depends on what is said.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,12 @@ from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
 
 WORD_COUNTS = (1, 2, 6)
+TYPED_COUNTS = (1, 2, 10, 20)
+TYPED_WORDS = (
+    *("jarvis", "hey zorvella", "alexa", "computer", "operator", "think engine", "marvin", "hey luna", "okay nabu"),
+    *("hello kitchen", "magic mirror", "open sesame", "good evening", "telephone", "umbrella", "good morning"),
+    *("hey pumpkin", "elephant", "dear butler", "banana split"),
+)
 _BLOCK = 8 * TICK
 LEAST_SECONDS = 60.0
 """Seconds that a turn should have: a second stage looks about once a minute, and in a short turn perhaps never."""
@@ -33,6 +41,8 @@ class SpeechCost:
     verified: bool
     """With the second stage."""
     ms_per_second: list[float]
+    typed: bool = False
+    """Words from their text, and not shipped ones."""
 
 
 def speech_costs(
@@ -41,19 +51,26 @@ def speech_costs(
     repeats: int,
     peers: Sequence[Contender] = (),
     advance: Callable[[float], None] = lambda done: None,
+    typed: Sequence[Path] = (),
 ) -> list[SpeechCost]:
-    """Measure the first shipped words together, and one word of each peer, in turns.
+    """Measure the first shipped words together, the first of those in ``typed``, and one word of each peer, in turns.
 
-    Each turn takes the next ``seconds`` of the recording, which begins again at its end. Raises ``AudioFormatError`` if
-    it cannot be read.
+    ``typed``: models of words from their text. Each turn takes the next ``seconds`` of the recording, which begins again at
+    its end. Raises ``AudioFormatError`` if it cannot be read.
     """
     audio = _pcm(recording)
-    loads = [(OURS, words, verified) for words in WORD_COUNTS for verified in (False, True)]
-    loads += [(peer, 1, False) for peer in peers]
+    shipped = [(words, verified) for words in WORD_COUNTS for verified in (False, True)]
+    from_text = [words for words in TYPED_COUNTS if words <= len(typed)]
     listeners = [
-        _ours(words, verified=verified) if one is OURS else start(one, "", words) for one, words, verified in loads
+        *(_ours(list(shipped_models())[:words], verified=verified) for words, verified in shipped),
+        *(_ours(typed[:words]) for words in from_text),
+        *(start(peer, "", 1) for peer in peers),
     ]
-    costs = [SpeechCost(one.distribution, words, verified, []) for one, words, verified in loads]
+    costs = [
+        *(SpeechCost(OURS.distribution, words, verified, []) for words, verified in shipped),
+        *(SpeechCost(OURS.distribution, words, True, [], typed=True) for words in from_text),
+        *(SpeechCost(peer.distribution, 1, False, []) for peer in peers),
+    ]
     for listener in listeners:
         settle(listener, audio[: 2 * SAMPLE_RATE])
     length = round(seconds * SAMPLE_RATE)
@@ -65,9 +82,18 @@ def speech_costs(
     return costs
 
 
-def _ours(words: int, *, verified: bool) -> Listener:
+def typed_models(folder: Path, words: Sequence[str] = TYPED_WORDS) -> list[Path]:
+    """Models of words from their text, made in a folder; none where what makes them is not installed."""
+    if find_spec("wakeword_train") is None or find_spec("onnx") is None:
+        return []
+    from wakeword_train import model_from_text
+
+    return [model_from_text(word, folder / f"{number}.onnx", anyway=True) for number, word in enumerate(words)]
+
+
+def _ours(words: Sequence[Path | str], *, verified: bool = True) -> Listener:
     # It never fires: the cost of handling a detection is the application's.
-    return Detector(list(shipped_models())[:words], threshold=1.0, verify=verified).push
+    return Detector(words, threshold=1.0, verify=verified).push
 
 
 def _pcm(recording: Path) -> Pcm:

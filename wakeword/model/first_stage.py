@@ -21,9 +21,9 @@ class FirstStage:
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
         """Raises ``ConfigError`` for a hop that a model cannot take."""
-        numbers: dict[int, list[int]] = {}
+        numbers: dict[tuple[int, bool], list[int]] = {}
         for number, model in enumerate(models):
-            numbers.setdefault(model.card.window, []).append(number)
+            numbers.setdefault((model.card.window, _constant(model) is None), []).append(number)
         # Windows of different lengths differ in gain, so each length has features of its own.
         self._lengths = [(some, _Windows([models[number] for number in some], hop=hop)) for some in numbers.values()]
         self._number = len(models)
@@ -41,8 +41,6 @@ class FirstStage:
 
         Needs the samples from the start of the first of them on. ``is_over``: whether a loudspeaker plays in a window.
         """
-        if len(self._lengths) == 1:
-            return self._lengths[0][1].read(samples_of, end, is_over)
         found: list[list[WindowLogit]] = [[]] * self._number
         for numbers, windows in self._lengths:
             for number, some in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
@@ -50,11 +48,16 @@ class FirstStage:
         return found
 
 
+def _constant(model: Model) -> float | None:
+    return None if model.lstm is None else model.lstm.constant
+
+
 class _Windows:
-    """The windows of one length."""
+    """The windows of one length, of models that all hear something or all hear nothing."""
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
         self._scorers = ModelScorers(models, hop=hop)
+        self._constants = [constant for model in models if (constant := _constant(model)) is not None]
         # The only configuration: models with another one are refused when they are loaded.
         config = FeatureConfig()
         self._window = config.samples_in(models[0].card.window)
@@ -90,6 +93,10 @@ class _Windows:
 
     def _logits(self, samples_of: SamplesOf, gain: float, last: int) -> list[list[float]]:
         """For each model, the logits of the next windows that end up to sample ``last``, all of this gain."""
+        if self._constants:
+            count = (last - self._window - self._start) // self._step + 1
+            self._start += count * self._step
+            return [[constant] * count for constant in self._constants]
         if gain != self._gain:
             # The frames so far are of another gain: begin again with the first window that has this one.
             self._scorers.reset()

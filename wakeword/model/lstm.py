@@ -77,6 +77,11 @@ class Lstm:
         """Networks of the same shape can run together."""
         return (*self.stem.shape, *self.recurrent.shape)
 
+    @property
+    def constant(self) -> float | None:
+        """The logit of any sound, if nothing of what it hears is read; otherwise ``None``."""
+        return None if self.reading.any() else self.bias
+
     def fits(self, rows: int) -> bool:
         """Whether this many windows in progress are within what one thread does."""
         return rows * int(self.recurrent[0].size) <= _MOST_PRODUCTS

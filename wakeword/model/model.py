@@ -19,8 +19,9 @@ from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import assets_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
+from wakeword.verify.added_verifiers import make_verifier
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
-from wakeword.verify.verifier import SecondStage, make_verifier
+from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY, Head, head_of_text
 
 MAX_FILE_BYTES = 64 * 2**20

@@ -211,9 +211,7 @@ class EmbeddingStream:
         missing = [step for step in wanted if step not in self._known]
         if missing:
             self._compute(missing[0], missing[-1], samples_of)
-        found: Array = np.empty((count, self._steps.width), np.float32)
-        for row, step in zip(found, wanted, strict=True):
-            row[:] = self._known[step]
+        found: Array = np.stack([self._known[step] for step in wanted])
         self._known = {step: one for step, one in self._known.items() if step > last - _KEPT}
         return found
 

@@ -129,9 +129,6 @@ class KeywordPhonemes:
                 lost += losses[number][place] if losses else [0.0] * len(phoneme)
             self._ends.append(len(groups) - 1)
         self._lengths = np.array([len(variant) for variant in variants], np.intp)
-        # This is the state of each variant at each place. A variant that has ended repeats its last one, without effect.
-        places = np.arange(2 * self._lengths.max(initial=1) - 1)[:, None]
-        self._at_place = np.minimum(np.array(begins, np.intp) + places, np.array(self._ends, np.intp))
         self._columns = np.array([token for group in groups for token in group], np.intp)
         self._lost = np.array(lost, np.float32)
         self._group_starts = np.cumsum([0, *map(len, groups[:-1])])
@@ -140,7 +137,6 @@ class KeywordPhonemes:
         self._from_before[[state for state in range(len(groups)) if state not in begins]] = 0
         self._from_two_before[direct] = 0
         self._from_nothing[begins] = 0
-        self._skips = self._from_two_before[self._at_place][:, :, None]
 
     def score(self, log_probabilities: Array) -> float:
         """How well the best variant fits somewhere in ``(frames, tokens)``: at most 0, and minus infinity if none can.
@@ -153,30 +149,6 @@ class KeywordPhonemes:
         # What each frame loses by its token, so that the free frames cost nothing.
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
         return float(self.fits(self.of_states(losses).astype(np.float64)))
-
-    def newest(self, log_probabilities: Array, count: int) -> float:
-        """``score`` of the ways to say the word that end in the newest ``count`` frames of ``(frames, tokens)``.
-
-        The states of one place in all variants together, each over all frames at once: a quarter of the time of frame after
-        frame for one variant, half of it for four.
-        """
-        losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
-        costs = self.of_states(losses).T[self._at_place].astype(np.float64)
-        until = np.cumsum(costs, axis=2)
-        before = until - costs
-        paths = np.full((len(costs) + 1, *costs.shape[1:]), -np.inf)  # the last one is the one before the first
-        for place, path in enumerate(paths[:-1]):
-            # A path that enters a state at a frame has cost, up to a later one, what the sums differ by.
-            if place == 0:
-                np.negative(before[0], out=path)
-            else:
-                np.add(paths[place - 2, :, :-1], self._skips[place], out=path[:, 1:])
-                np.maximum(path[:, 1:], paths[place - 1, :, :-1], out=path[:, 1:])
-                np.subtract(path, before[place], out=path)
-            np.maximum.accumulate(path, axis=1, out=path)
-            np.add(path, until[place], out=path)
-        ends = paths[2 * self._lengths - 2, np.arange(len(self._lengths)), -count:]
-        return float((ends.max(axis=1) / self._lengths).max())
 
     def of_states(self, losses: Array) -> Array:
         """What each state costs in each frame, ``(frames, states)``, from what its tokens do, ``(frames, tokens)``."""

@@ -3,40 +3,42 @@
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
-from wakeword.base.errors import ModelError
-from wakeword.base.plugins import load_plugin, plugin_names
-from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
 from wakeword.format.verifier_card import (
     MAX_PHONEME_STEP,
-    AddedVerifier,
     VerifierCard,
     fused_score,
     unverified_score,
 )
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
-from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes
+from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 _CONFIG = FeatureConfig()
 PHONEME_SAMPLES = PhonemeVerifier.samples
 """Samples that the phoneme recogniser looks at."""
-LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), max(PHONEME_SAMPLES, reach(STEPS)) + MAX_PHONEME_STEP * _CONFIG.hop_length)
+_AGAIN = 2
+"""Looks that may follow one in which the recogniser found anything of a word."""
+LOOK_SAMPLES = max(
+    reach(HEAD_EMBEDDINGS),
+    max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _AGAIN) * MAX_PHONEME_STEP * _CONFIG.hop_length,
+)
 """Samples before the end of a window that its verification depends on."""
 
 _UNHEARD: Array = np.zeros((HEAD_EMBEDDINGS, DIMENSION), np.float32)
 """The embeddings where the head does not count."""
 _KEPT_WINDOWS = 8
 """Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
+_Found = TypeVar("_Found")
 
 
 class Verifier(Protocol):
@@ -62,7 +64,7 @@ class Verifier(Protocol):
         ...
 
 
-class Weighed(NamedTuple):
+class _Weighed(NamedTuple):
     """A verifier, and how its evidence counts; see ``AddedVerifier``."""
 
     verifier: Verifier
@@ -112,11 +114,11 @@ class SecondStage:
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
         self._phonemes = PhonemeVerifier(phonemes, card.phonemes, card.phoneme_losses) if phonemes is not None else None
         weighed = [
-            Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
+            _Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
         ]
         if self._phonemes is not None:
             fusion = card.fusion
-            weighed.append(Weighed(self._phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
+            weighed.append(_Weighed(self._phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
         self._weighed = sorted(weighed, key=lambda one: one.verifier.cost)
 
     @property
@@ -191,11 +193,24 @@ class SecondStage:
         if isinstance(verifier, PhonemeVerifier):
             step = self.card.phoneme_step * _CONFIG.hop_length
             heard_until = window_end - window_end % step if step else window_end
-            gate, quick = self.card.quick_gate, self._quick
-            if quick is not None and not sound.quick_fit(quick, heard_until) >= gate:
-                return -math.inf
-            return verifier.keyword.score(sound.log_probabilities(verifier.network, heard_until))
+            return self._phoneme_fit(verifier, heard_until, step, sound)
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
+
+    def _phoneme_fit(self, verifier: PhonemeVerifier, end: int, step: int, sound: "AmplifiedSound") -> float:
+        """The evidence of phonemes up to sample ``end``: minus infinity where the recogniser is not asked.
+
+        It is asked where the quick one hears the word, and ``_AGAIN`` times more if it found anything there: the next looks
+        hear what follows the word, and one of them may find more.
+        """
+        quick = self._quick
+        if quick is not None:
+            gate, lowest = self.card.quick_gate, -self.card.fusion.phoneme_floor
+            # The oldest first, as the quick recogniser goes on from there.
+            ends = [at for at in range(end - _AGAIN * step, end, step or 1) if at > 0] + [end]
+            heard = [at for at in ends if sound.quick_fit(quick, at) >= gate]
+            if end not in heard and not any(sound.fit(verifier, at) > lowest for at in heard):
+                return -math.inf
+        return sound.fit(verifier, end)
 
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""
@@ -236,8 +251,8 @@ class AmplifiedSound:
         self._gain = gain
         self._embeddings: EmbeddingStream | None = None
         self._quick: EmbeddingStream | None = None
-        self._quick_fits: dict[QuickKeyword, tuple[int, float]] = {}
-        self._phonemes: dict[int, Array] = {}
+        self._quick_words: tuple[QuickKeyword, ...] = ()
+        self._found: dict[object, dict[int, Any]] = {}
 
     def samples_of(self, start: int, end: int) -> Array:
         """The samples ``start`` to ``end``, ``(n,)`` float32: zeros before the stream and after its newest sample."""
@@ -252,26 +267,33 @@ class AmplifiedSound:
             self._embeddings = EmbeddingStream(network)
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
 
+    def fit(self, verifier: PhonemeVerifier, end: int) -> float:
+        """How well a word's phonemes fit in the sound up to sample ``end``; see ``KeywordPhonemes.score``."""
+        keyword, network = verifier.keyword, verifier.network
+        return self._once(keyword, end, lambda: keyword.score(self.log_probabilities(network, end)))
+
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
-        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickKeyword.fit``."""
+        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickSearch.fits``."""
         if self._quick is None:
             self._quick = EmbeddingStream(keyword.recogniser.network)  # as of the embedding, there is only one
-        heard_until, fit = self._quick_fits.get(keyword, (-1, 0.0))
-        if heard_until != end:
-            fit = keyword.fit(self._quick.newest(_frame_at(end), STEPS, self.samples_of))
-            self._quick_fits[keyword] = end, fit
-        return fit
+        if keyword not in self._quick_words:
+            self._quick_words += (keyword,)
+        search, newest = search_for(self._quick_words), self._quick.newest
+        fits = self._once(search, end, lambda: search.fits(newest(_frame_at(end), STEPS, self.samples_of)))
+        return fits[self._quick_words.index(keyword)]
 
-    def log_probabilities(self, network: PhonemeNetwork, window_end: int) -> Array:
-        """What the recogniser hears at the end of a window, ``(frames, tokens)``."""
-        # As of the embedding, there is only one network.
-        found = self._phonemes.get(window_end)
-        if found is None:
-            found = network.log_probabilities(self.samples_of(window_end - PHONEME_SAMPLES, window_end))
-            self._phonemes[window_end] = found
-            if len(self._phonemes) > _KEPT_WINDOWS:
-                del self._phonemes[next(iter(self._phonemes))]
-        return found
+    def log_probabilities(self, network: PhonemeNetwork, end: int) -> Array:
+        """What the recogniser hears up to sample ``end``, ``(frames, tokens)``."""
+        return self._once(network, end, lambda: network.log_probabilities(self.samples_of(end - PHONEME_SAMPLES, end)))
+
+    def _once(self, who: object, end: int, find: Callable[[], _Found]) -> _Found:
+        """What ``who`` finds up to sample ``end``, kept for the newest windows."""
+        known: dict[int, _Found] = self._found.setdefault(who, {})
+        if end not in known:
+            known[end] = find()
+            if len(known) > _KEPT_WINDOWS:
+                del known[next(iter(known))]
+        return known[end]
 
 
 class CandidateScorer:
@@ -309,28 +331,3 @@ class CandidateScorer:
     def look(self, window_end: int, sound: AmplifiedSound) -> Look | None:
         """What the newest window, which ends before sample ``window_end``, is judged by; ``None`` if no candidate."""
         return self._stage.look(self.best, window_end, sound) if self.best >= self._stage.card.gate else None
-
-
-ENTRY_POINTS = "wakeword.verifiers"
-"""Group of entry points: the kind of a verifier, and the function that makes it from the settings on a card."""
-
-
-def make_verifier(card: AddedVerifier) -> Verifier:
-    """The verifier that a card lists. ``ModelError`` if no installed package has its kind or can make it."""
-    make = load_plugin(ENTRY_POINTS, card.kind, ModelError)
-    if make is None:
-        raise ModelError(
-            f"expected the package of the verifier {shortened(repr(card.kind))}, installed are: "
-            f"{', '.join(plugin_names(ENTRY_POINTS)) or 'none'}; install it, or run the model without its second stage"
-        )
-    try:
-        verifier: Verifier = make(dict(card.settings))
-        usable = 0 < verifier.samples <= LOOK_SAMPLES and not math.isnan(verifier.bound + verifier.cost)
-    except Exception as error:  # a package can raise any exception
-        raise ModelError(f"verifier {card.kind}: could not make it: {error}") from error
-    if not usable:
-        raise ModelError(
-            f"verifier {card.kind}: expected 1 to {LOOK_SAMPLES} samples, and a bound and a cost that are numbers, got "
-            f"{verifier.samples}, {verifier.bound} and {verifier.cost}"
-        )
-    return verifier

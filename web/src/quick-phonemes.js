@@ -7,8 +7,8 @@ import { openSession } from "./runtime.js";
 
 /** Steps of 80 ms in which a word is searched. */
 export const QUICK_STEPS = 18;
-/** Outputs in which the word ends, and the logarithm of the probability of a token that the network does not have. */
-const NEWEST = 32;
+/** Outputs in which the word ends, those since the last look, and the logarithm of the probability of a token that the network does not have. */
+const NEWEST = 16;
 const NEVER = -100;
 
 /** The network with its tokens. */
@@ -37,11 +37,10 @@ export class QuickKeyword {
   }
 
   /**
-   * Whether the word fits at the end of what was heard so well as the gate.
+   * How well the word fits at the end of what was heard.
    * @param {Float32Array} steps `(18, width)`
-   * @param {number} gate
    */
-  isHeard(steps, gate) {
+  fit(steps) {
     const known = this.recogniser.tokens.length;
     const rows = steps.length / known;
     if (!Number.isInteger(rows)) throw new ModelError(`expected outputs of ${known} tokens of the quick recogniser`);
@@ -49,6 +48,6 @@ export class QuickKeyword {
     for (let row = 0; row < rows; row++) {
       padded.set(steps.subarray(row * known, (row + 1) * known), row * this._tokens.length);
     }
-    return this._keyword.score(padded, NEWEST) >= gate;
+    return this._keyword.score(padded, NEWEST);
   }
 }

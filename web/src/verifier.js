@@ -19,10 +19,12 @@ export const HEAD_KEY = "wakeword.verifier";
 const HEAD_EMBEDDINGS = 16;
 /** Samples that the phoneme recogniser looks at. */
 const PHONEME_SAMPLES = 2 * SAMPLE_RATE;
+/** Looks that may follow one in which the recogniser found anything of a word. */
+const AGAIN = 2;
 /** Samples before the end of a window that its verification depends on. */
 export const LOOK_SAMPLES = Math.max(
   reach(HEAD_EMBEDDINGS),
-  Math.max(PHONEME_SAMPLES, reach(QUICK_STEPS)) + MAX_PHONEME_STEP * CONFIG.hop_length,
+  Math.max(PHONEME_SAMPLES, reach(QUICK_STEPS)) + (1 + AGAIN) * MAX_PHONEME_STEP * CONFIG.hop_length,
 );
 /** Windows whose phonemes are kept for other keywords: as many as one push can hold. */
 const KEPT_WINDOWS = 16;
@@ -179,12 +181,15 @@ export class AmplifiedSound {
     this._embeddings = new Map();
     /** @type {Map<number, Float32Array>} */
     this._phonemes = new Map();
+    /** How well each word fits, by where it was heard. @type {Map<KeywordPhonemes | QuickKeyword, Map<number, number>>} */
+    this._fits = new Map();
   }
 
   /** Begin a new stream. */
   reset() {
     for (const stream of this._embeddings.values()) stream.reset();
     this._phonemes.clear();
+    this._fits.clear();
   }
 
   /** @param {import("./embedding.js").EmbeddingNetwork} network @param {number} frame */
@@ -194,9 +199,30 @@ export class AmplifiedSound {
     return stream.newest(frame, count, this._samplesOf);
   }
 
-  /** What the quick recogniser hears up to a sample, `(18, width)`. @param {QuickPhonemes} quick @param {number} end */
-  quick(quick, end) {
-    return this.embeddings(quick.network, frameAt(end), QUICK_STEPS);
+  /** How well the quick recogniser hears a word up to a sample. @param {QuickKeyword} quick @param {number} end */
+  quickFit(quick, end) {
+    return this._fit(quick, end, async () =>
+      quick.fit(await this.embeddings(quick.recogniser.network, frameAt(end), QUICK_STEPS)),
+    );
+  }
+
+  /**
+   * How well a word's phonemes fit in the sound up to a sample.
+   * @param {KeywordPhonemes} keyword
+   * @param {PhonemeNetwork} network
+   * @param {number} end
+   */
+  fit(keyword, network, end) {
+    return this._fit(keyword, end, async () => keyword.score(await this.phonemes(network, end)));
+  }
+
+  /** @param {KeywordPhonemes | QuickKeyword} word @param {number} end @param {() => Promise<number>} find */
+  async _fit(word, end, find) {
+    const fits = this._fits.get(word) ?? new Map();
+    this._fits.set(word, fits);
+    if (!fits.has(end)) fits.set(end, await find());
+    forget(fits);
+    return fits.get(end);
   }
 
   /** @param {PhonemeNetwork} network @param {number} end the sample at which the window ends */
@@ -205,10 +231,7 @@ export class AmplifiedSound {
     if (!found) {
       found = await network.logProbabilities(this._samplesOf(end - PHONEME_SAMPLES, end));
       this._phonemes.set(end, found);
-      for (const old of this._phonemes.keys()) {
-        if (this._phonemes.size <= KEPT_WINDOWS) break;
-        this._phonemes.delete(old);
-      }
+      forget(this._phonemes);
     }
     return found;
   }
@@ -250,7 +273,7 @@ export class Verifier {
     this._recent.push(logit);
     if (this._recent.length > this._kept) this._recent.shift();
     this.best = Math.max(...this._recent);
-    const { card, head, embedding, recogniser, keyword, quick } = this._stage;
+    const { card, head, embedding, recogniser, keyword } = this._stage;
     // Not "best < gate": a NaN must not pass.
     if (!(this.best >= card.gate)) return unverifiedScore(logit, card.gate);
     this.candidates += 1;
@@ -261,11 +284,42 @@ export class Verifier {
     if (upper >= phoneme_gate && recogniser && keyword) {
       const step = card.phoneme_step * CONFIG.hop_length;
       const heardUntil = step ? windowEnd - (windowEnd % step) : windowEnd;
-      if (!quick || quick.isHeard(await sound.quick(quick.recogniser, heardUntil), card.quick_gate)) {
-        fit = Math.min(0, Math.max(-phoneme_floor, keyword.score(await sound.phonemes(recogniser, heardUntil))));
+      if (await this._isAsked(keyword, recogniser, heardUntil, step, sound)) {
+        fit = Math.min(0, Math.max(-phoneme_floor, await sound.fit(keyword, recogniser, heardUntil)));
       }
     }
     return Math.max(FLOOR, scoreOfLogit(upper + phonemes * fit));
+  }
+
+  /**
+   * Whether the recogniser is asked: where the quick one hears the word, and `AGAIN` times more if it found anything there.
+   * @param {KeywordPhonemes} keyword
+   * @param {PhonemeNetwork} recogniser
+   * @param {number} end
+   * @param {number} step samples from one look to the next
+   * @param {AmplifiedSound} sound
+   */
+  async _isAsked(keyword, recogniser, end, step, sound) {
+    const { card, quick } = this._stage;
+    if (!quick) return true;
+    const heard = [];
+    // The oldest first, as the quick recogniser goes on from there.
+    for (let at = step ? end - AGAIN * step : end; at <= end; at += step || 1) {
+      if (at > 0 && (await sound.quickFit(quick, at)) >= card.quick_gate) heard.push(at);
+    }
+    if (heard.at(-1) === end) return true;
+    for (const at of heard) {
+      if ((await sound.fit(keyword, recogniser, at)) > -card.fusion.phoneme_floor) return true;
+    }
+    return false;
+  }
+}
+
+/** Keep what was found for the newest windows alone. @param {Map<number, unknown>} windows */
+function forget(windows) {
+  for (const old of windows.keys()) {
+    if (windows.size <= KEPT_WINDOWS) break;
+    windows.delete(old);
   }
 }
 

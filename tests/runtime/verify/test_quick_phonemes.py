@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 
 from wakeword import ModelError
 from wakeword.base.types import Array
-from wakeword.format.verifier_card import Variant
+from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingStream, embeddings_of
-from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes
-from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes
+from wakeword.verify.phoneme_verifier import KeywordPhonemes
+from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, QuickSearch
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
 
-TOKENS = (BLANK, WORD_BOUNDARY, "a", "b", "c", "d")
+NAMES = {"a": "m", "b": "i", "c": "n", "d": "s"}
+"""Tokens that the recogniser has."""
 WAYS: tuple[Variant, ...] = ((("a",), ("b", "c"), ("c",), ("a",)), (("a",), ("a",), ("d", "b")))
 
 
@@ -24,16 +25,40 @@ def quick() -> QuickPhonemes:
     return load_quick(path, file_digest(path))
 
 
-def heard(seed: int, frames: int = 72, tokens: int = len(TOKENS)) -> Array:
+ENDS = 16
+"""Outputs of the newest 0.32 s, in which a way may end."""
+
+
+def heard(seed: int, tokens: int) -> Array:
     random = np.random.default_rng(seed)
-    return np.log(random.dirichlet(np.full(tokens, 0.3), frames) + 1e-6).astype(np.float32)
+    return np.log(random.dirichlet(np.full(tokens, 0.3), 4 * STEPS) + 1e-6).astype(np.float32)
 
 
-@given(seed=st.integers(0, 10_000), count=st.integers(1, 72))
-def test_the_best_way_ends_in_the_newest_frames_or_before_them(seed: int, count: int) -> None:
-    search, found = KeywordPhonemes(WAYS, TOKENS), heard(seed)
-    newest, before = search.newest(found, count), search.score(found[: len(found) - count])
-    assert max(newest, before) == pytest.approx(search.score(found), abs=1e-6)
+@given(seed=st.integers(0, 10_000))
+def test_the_best_way_ends_in_the_newest_outputs_or_before_them(quick: QuickPhonemes, seed: int) -> None:
+    found = heard(seed, len(quick.tokens))
+    ways = tuple(tuple(tuple(NAMES[one] for one in phoneme) for phoneme in way) for way in WAYS)
+    newest = QuickKeyword(quick, ways).fit(found.reshape(STEPS, -1))
+    search = KeywordPhonemes(ways, quick.tokens)
+    assert max(newest, search.score(found[:-ENDS])) == pytest.approx(search.score(found), abs=1e-6)
+
+
+@given(seed=st.integers(0, 10_000), words=st.lists(st.integers(0, 2**16), min_size=2, max_size=6))
+def test_a_word_fits_the_same_whatever_other_words_are_searched(
+    quick: QuickPhonemes, seed: int, words: list[int]
+) -> None:
+    """In every digit, with ways that begin alike or repeat a sound, and with losses or without."""
+    steps = heard(seed, len(quick.tokens)).reshape(STEPS, -1)
+    some = []
+    for word in words:
+        random = np.random.default_rng(word)
+        ways, losses = list[Variant](), list[TokenLosses]()
+        for length in random.integers(1, 7, random.integers(1, 4)):
+            way = [random.choice(tuple(NAMES.values()), random.integers(1, 3), replace=False) for _ in range(length)]
+            ways.append(tuple(tuple(map(str, phoneme)) for phoneme in way))
+            losses.append(tuple(tuple(float(random.integers(0, 3)) for _ in phoneme) for phoneme in way))
+        some.append(QuickKeyword(quick, ways, losses if word % 2 else ()))
+    assert QuickSearch(some).fits(steps) == [one.fit(steps) for one in some]
 
 
 def test_what_it_hears_is_the_same_wherever_the_steps_began(quick: QuickPhonemes) -> None:

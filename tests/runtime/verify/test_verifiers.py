@@ -11,7 +11,8 @@ from wakeword import ConfigError, ModelError
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.verifier_card import FLOOR, MAX_ADDED, AddedVerifier, fused_score
-from wakeword.verify.verifier import LOOK_SAMPLES, SecondStage, StreamSound, make_verifier
+from wakeword.verify.added_verifiers import make_verifier
+from wakeword.verify.verifier import LOOK_SAMPLES, SecondStage, StreamSound
 
 SIGNAL = np.random.default_rng(0).standard_normal(4 * LOOK_SAMPLES).astype(np.float32)
 
