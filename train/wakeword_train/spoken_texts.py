@@ -12,7 +12,7 @@ from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.candidates import choose_texts, speakable
-from wakeword_tools.texts.confusables import confusables, without_sound_of
+from wakeword_tools.texts.confusables import confusables, near_ways, without_sound_of
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.foreign_words import (
     foreign_confusables,
@@ -22,7 +22,7 @@ from wakeword_tools.texts.foreign_words import (
     other_words,
 )
 from wakeword_tools.texts.phonemes import espeak_of_ipa, pronunciations
-from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
+from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, in_tokens, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.synthesis_config import SynthesisConfig
 
@@ -37,6 +37,8 @@ SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 _DISTINCT = 300
 """Different near negatives generated for training; for validation in proportion."""
 _PHRASES_PER_TEXT = 6
+MOST_NEAR = 64
+"""Near words of a model that is made from its text."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,11 @@ class SpokenKeyword:
             for form in self.forms
         ]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
+
+    def near(self, known: Collection[str]) -> tuple[HeardAs, ...]:
+        """The ways to say other words that sound like a form, the closest ``MOST_NEAR``; none in another language."""
+        ways = near_ways(self.forms) if self.language == ENGLISH else []
+        return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known)[:MOST_NEAR]
 
     def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
         """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""

@@ -54,6 +54,20 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
     return _read_differently(keyword, near_enough)
 
 
+def near_ways(forms: Sequence[str]) -> list[Phones]:
+    """How the words are said that sound most like one of the ``forms`` of a keyword, without any of these, the closest and
+    commonest first: dictionary words, each in the place of a word of the form."""
+    same = frozenset().union(*(sound_keys(way) for form in forms for way in pronunciations(form)))
+    away: dict[Phones, tuple[int, float]] = {}
+    for form in forms:
+        words = [pronunciations(word) for word in words_of(form)]
+        for at, ways in enumerate(words):
+            before, after = (sum((one[0] for one in part), ()) for part in (words[:at], words[at + 1 :]))
+            for word, distance in words_near(ways, min(_FARTHEST, _SHARE_EDITED * len(ways[0]))):
+                away.setdefault((*before, *word.phones, *after), (round(2 * distance), -word.zipf))
+    return sorted((way for way in away if not contains_sound(way, same)), key=away.__getitem__)
+
+
 def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
     """The texts that neither sound the same as the keyword in any accent nor contain its sound or its letters."""
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
