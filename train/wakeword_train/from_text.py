@@ -176,15 +176,9 @@ def _is_of_now(path: Path, text: str) -> bool:
 
 def _made_with() -> dict[str, str]:
     """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
-    recogniser, quick = (file_digest(_encoders() / name) for name in (PHONEMES_FILE, QUICK_FILE))
-    speech, noise = (file_digest(pack_path(name)) for name in (STARTER, NOISE))
-    return {
-        "wakeword": __version__,
-        "recogniser": recogniser,
-        "quick": quick,
-        "starter_pack": speech,
-        "noise_pack": noise,
-    }
+    recognisers = {"recogniser": _encoders() / PHONEMES_FILE, "quick": _encoders() / QUICK_FILE}
+    packs = {"starter_pack": pack_path(STARTER), "noise_pack": pack_path(NOISE)}
+    return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
 
 
 def _encoders() -> Path:
@@ -211,7 +205,7 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         fusion=FUSION,
         phoneme_step=MAX_PHONEME_STEP,
     )
-    verifier = with_phonemes(verifier, spoken, _ways_of(spoken, recogniser))
+    verifier = with_phonemes(verifier, spoken, _ways_of(spoken, recogniser), pack)
     keyword = PhonemeVerifier(recogniser, verifier).keyword
     points = points_of_fits(
         pack_fits(pack, (spoken.keyword, *spoken.plan.also), keyword, recogniser.tokens),
@@ -241,9 +235,11 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
     return embed_card(template, made)
 
 
-def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs]) -> VerifierCard:
+def with_phonemes(
+    verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], pack: HeardPack | None = None
+) -> VerifierCard:
     """A second stage with these ways to say a word, for the recognisers of this version; where phonemes alone count, with
-    near words, and with the quick recogniser if that knows them."""
+    near words, and with the quick recogniser if that knows them: its gate comes from ``pack``, or the starter pack."""
     digests = [file_digest(_encoders() / name) for name in (PHONEMES_FILE, QUICK_FILE)]
     variants, losses = zip(*ways, strict=True)
     renewed = dataclasses.replace(
@@ -262,7 +258,8 @@ def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[
     quick = load_quick(_encoders() / QUICK_FILE, digests[1])
     if not quick.can_hear(variants):
         return renewed
-    gate = quick_gate(read_heard(pack_path(STARTER)), _encoders() / QUICK_FILE, QuickKeyword(quick, variants, losses))
+    keyword = QuickKeyword(quick, variants, losses)
+    gate = quick_gate(pack or read_heard(pack_path(STARTER)), _encoders() / QUICK_FILE, keyword)
     return dataclasses.replace(renewed, quick_digest=digests[1], quick_gate=gate)
 
 
@@ -304,8 +301,6 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
         heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
         heard = np.concatenate([before, heard])
         starts = np.arange(_STEP, last - first + 1, _STEP)
-        if not len(starts):  # what is left around a word that was cut out can be shorter than a step
-            continue
         states = keyword.of_states(heard)
         fits = keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape)
         for look in np.flatnonzero(fits > LOWEST - _ROOM):

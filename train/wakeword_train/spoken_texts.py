@@ -34,11 +34,9 @@ SpokenTexts = dict[Split, dict[str, float | None]]
 
 SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 """Splits that are synthesised, and the number of clips of each as a share of the configured number."""
-_DISTINCT = 300
-"""Different near negatives generated for training; for validation in proportion."""
+_DISTINCT, MOST_NEAR = 300, 64
+"""Different near negatives generated for training, for validation in proportion; near words of a model from its text."""
 _PHRASES_PER_TEXT = 6
-MOST_NEAR = 64
-"""Near words of a model that is made from its text."""
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,12 @@ def near_ways(forms: Sequence[str]) -> list[Phones]:
     same = frozenset().union(*(sound_keys(way) for form in forms for way in pronunciations(form)))
     away: dict[Phones, tuple[int, float]] = {}
     for form in forms:
-        words = [pronunciations(word) for word in words_of(form)]
-        for at, ways in enumerate(words):
-            before, after = (sum((one[0] for one in part), ()) for part in (words[:at], words[at + 1 :]))
+        spoken = [pronunciations(word) for word in words_of(form)]
+        for at, ways in enumerate(spoken):
+            parts = [one[0] for one in spoken]
             for word, distance in words_near(ways, min(_FARTHEST, _SHARE_EDITED * len(ways[0]))):
-                away.setdefault((*before, *word.phones, *after), (round(2 * distance), -word.zipf))
+                parts[at] = word.phones
+                away.setdefault(sum(parts, ()), (round(2 * distance), -word.zipf))
     return sorted((way for way in away if not contains_sound(way, same)), key=away.__getitem__)
 
 
