@@ -66,6 +66,11 @@ def test_the_file_is_an_ordinary_model_and_always_the_same(made: Path, tmp_path:
     assert model_from_text(WORD, tmp_path / "again.onnx").read_bytes() == made.read_bytes()
 
 
+def test_its_first_stage_which_hears_nothing_does_not_run_alone(made: Path) -> None:
+    with pytest.raises(ConfigError, match="made from its text and has nothing else; run it as it is"):
+        Detector(made, verify=False)
+
+
 def test_no_torch_is_imported(tmp_path: Path) -> None:
     code = (
         "import sys; from wakeword_train import model_from_text; "

@@ -161,7 +161,7 @@ def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
     if advice.grade is Grade.POOR:
         raise ConfigError(
             f"'{printable(phrase)}' is a poor wake word: {'; '.join(reasons(advice))}; take a longer one (`wakeword check` "
-            "names some), or add --anyway"
+            f"names some), or make it all the same: wakeword train {shlex.quote(phrase)} --now --anyway"
         )
 
 
