@@ -21,7 +21,7 @@ from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.point_warnings import SUPPORTED, is_supported
-from wakeword.format.verifier_card import fused_score
+from wakeword.format.verifier_card import FLOOR, fused_score
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.installed import assets_folder
 from wakeword.model.lstm import Lstm
@@ -37,11 +37,13 @@ from wakeword.verify.verifier_head import Head
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.intervals import most_events
 from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores
+from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
 from wakeword_train import model_from_text
 from wakeword_train.from_text import FUSION, HIGHEST, LOWEST, pack_fits, typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import text_alone, verdict
+from wakeword_train.spoken_texts import MOST_NEAR
 from wakeword_train.train_options import TrainOptions
 
 WORD = "computer"
@@ -70,6 +72,11 @@ def test_the_file_is_an_ordinary_model_and_always_the_same(made: Path, tmp_path:
     assert model.lstm is not None  # the first stage costs next to nothing
     assert is_supported(model.card.point())
     assert model_from_text(WORD, tmp_path / "again.onnx").read_bytes() == made.read_bytes()
+
+
+def test_its_first_stage_which_hears_nothing_does_not_run_alone(made: Path) -> None:
+    with pytest.raises(ConfigError, match="made from its text and has nothing else; run it as it is"):
+        Detector(made, verify=False)
 
 
 def test_no_torch_is_imported(tmp_path: Path) -> None:
@@ -252,9 +259,8 @@ def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
     pack, stage = read_heard(pack_path("starter")), read_model(made).second_stage
     assert stage is not None
     assert stage.card.phonemes
-    recogniser = stage._recogniser
-    assert recogniser is not None
-    keyword = KeywordPhonemes(stage.card.phonemes, recogniser.tokens, stage.card.phoneme_losses)
+    assert stage.phonemes is not None
+    recogniser, keyword = stage.phonemes.network, stage.phonemes.keyword
     streams = [np.exp(one) for one in pack_fits(pack, [WORD], keyword, recogniser.tokens)]
     for point in points:
         rate = point.false_accepts_per_hour
@@ -288,6 +294,28 @@ def test_what_the_pack_heard_counts_apart_from_who_says_the_word(packed: tuple[H
     assert (without == 0).sum() == 4
 
 
+def test_near_words_are_others_than_the_word_and_keep_their_speech_from_it(made: Path, sentences: Array) -> None:
+    """ "Commuter" fits "computer" well, and is told from it by what fits better."""
+    verifier, stage = read_model(made).card.verifier, read_model(made).second_stage
+    assert verifier is not None
+    assert stage is not None
+    assert stage.phonemes is not None
+    tokens = stage.phonemes.network.tokens
+    assert 30 < len(verifier.near) <= MOST_NEAR
+    assert not {way.variant for way in recogniser_variants(WORD, tokens)} & set(verifier.near)
+    assert {way.variant for way in in_tokens([["K", "AH", "M", "Y", "UW", "T", "ER"]], tokens)} <= set(verifier.near)
+    said = json.loads((assets_folder() / "audio" / "sentences.json").read_text())["sentences"]
+    one = next(one for one in said if "commuter" in one["text"])
+    samples = sentences[round(16_000 * one["start"]) : round(16_000 * one["end"])]
+    without = dataclasses.replace(
+        read_model(made).card, verifier=dataclasses.replace(verifier, near=(), near_losses=())
+    )
+    plain = stream_scores(parse_model(embed_card(made.read_bytes(), without)), samples)
+    found = stream_scores(read_model(made), samples)
+    assert fit_of(plain.max()) > LOWEST > fit_of(found.max())
+    np.testing.assert_array_equal(found[found > FLOOR], plain[found > FLOOR])
+
+
 def test_many_looks_at_once_fit_as_each_alone() -> None:
     random = np.random.default_rng(0)
     keyword = KeywordPhonemes(
@@ -303,11 +331,8 @@ def test_many_looks_at_once_fit_as_each_alone() -> None:
 def test_no_point_fires_more_than_once_an_hour_in_the_noise_and_music_of_the_pack(made: Path) -> None:
     model = read_model(made)
     assert model.second_stage is not None
-    recogniser = model.second_stage._recogniser
-    assert recogniser is not None
-    keyword = KeywordPhonemes(
-        model.second_stage.card.phonemes, recogniser.tokens, model.second_stage.card.phoneme_losses
-    )
+    assert model.second_stage.phonemes is not None
+    recogniser, keyword = model.second_stage.phonemes.network, model.second_stage.phonemes.keyword
     noise = [np.exp(some) for some in pack_fits(read_heard(pack_path("noise")), (), keyword, recogniser.tokens)]
     events = [events_at(noise, np.exp(fit_of(one.threshold)), hop=50) for one in model.card.operating_points]
     assert max(events) <= 1

@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,18 @@ from typer.testing import CliRunner
 from wakeword import Detector
 from wakeword.base.errors import ConfigError, ModelError, WakewordError
 from wakeword.cli.app import app
+from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
-from wakeword_tools.texts.recogniser import foreign_variants, recogniser_variants
-from wakeword_train import renew as renew_module
+from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
+from wakeword_train import from_text as from_text_module
 from wakeword_train.from_text import model_from_text
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.renew import renew_model
+from wakeword_train.spoken_texts import SpokenKeyword
 
 OLD = "0" * 64
 
@@ -141,14 +144,14 @@ def test_a_model_that_is_replaced_while_it_is_renewed_stays_as_it_is(
     path = tmp_path / "mine.onnx"
     written_for_another("marvin", path)
     other = changed(path)
-    ways = renew_module._ways
+    made = from_text_module.with_phonemes
 
-    def meanwhile(*arguments: object) -> object:
+    def meanwhile(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs]) -> VerifierCard:
         path.write_bytes(other)
-        return ways(*arguments)
+        return made(verifier, spoken, ways)
 
     with monkeypatch.context() as patched:
-        patched.setattr(renew_module, "_ways", meanwhile)
+        patched.setattr(from_text_module, "with_phonemes", meanwhile)
         with pytest.raises(ConfigError, match="the model was replaced meanwhile"):
             renew_model(path)
     assert path.read_bytes() == other

@@ -1,6 +1,8 @@
 """In the browser, the scores and detections of Python: the same recordings through both, in Node."""
 
+import json
 import os
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -156,6 +158,23 @@ def test_a_model_from_a_text_scores_as_in_python_and_sleeps(demo: Array, tmp_pat
     )[0]
     assert_same(found, expected, WITH_PHONEMES)
     assert found["asleep"] > 5
+
+
+def test_near_words_take_a_score_as_in_python(talk: Array, tmp_path: Path) -> None:
+    """ "Commuter" and "competitors" fit "computer", which is said last."""
+    pytest.importorskip("onnx")
+    model = model_from_text("computer", tmp_path / "computer.onnx")
+    said = json.loads((assets_folder() / "audio" / "sentences.json").read_text())["sentences"]
+    chosen = [one for one in said if re.search("commuter|competitors|Thank you", one["text"])]
+    samples = np.concatenate(
+        [talk[round(16_000 * one["start"]) : round(16_000 * one["end"]) + 8_000] for one in chosen]
+    )
+    expected = heard_here([model], samples)
+    assert len(expected.detections) == 1
+    found = in_node(
+        detect_job([model], raw(samples, tmp_path / "audio"), encoders=(assets_folder() / "encoders").as_uri())
+    )[0]
+    assert_same(found, expected, WITH_PHONEMES)
 
 
 def test_quiet_is_slept_through_and_what_follows_is_scored_as_without_sleep(demo: Array, tmp_path: Path) -> None:

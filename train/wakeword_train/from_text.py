@@ -26,10 +26,10 @@ from wakeword.format.card import ModelCard
 from wakeword.format.card_checks import require_name
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import SUPPORTED
-from wakeword.format.verifier_card import MAX_PHONEME_STEP, Fusion, fused_score
+from wakeword.format.verifier_card import MAX_PHONEME_STEP, Fusion, VerifierCard, fused_score
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import QuickKeyword
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
 from wakeword_tools.engines.languages import ENGLISH, require_language
@@ -62,8 +62,8 @@ from wakeword_train.train_options import TrainOptions
 TEMPLATE_FILE = "typed.onnx"
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
-LOWEST = -1.0
-"""No default is below this fit: words that differ from a long one in a phoneme reach that much."""
+LOWEST, UNGUARDED = -1.3, -1.0
+"""No default is below these fits: without near words, those that differ from a long one in a phoneme reach the second."""
 _IN_NOISE = 1.0
 """False accepts an hour of noise and music."""
 HIGHEST = -0.02
@@ -162,7 +162,7 @@ def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
     if advice.grade is Grade.POOR:
         raise ConfigError(
             f"'{printable(phrase)}' is a poor wake word: {'; '.join(reasons(advice))}; take a longer one (`wakeword check` "
-            "names some), or add --anyway"
+            f"names some), or make it all the same: wakeword train {shlex.quote(phrase)} --now --anyway"
         )
 
 
@@ -177,15 +177,9 @@ def _is_of_now(path: Path, text: str) -> bool:
 
 def _made_with() -> dict[str, str]:
     """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
-    recogniser, quick = (file_digest(_encoders() / name) for name in (PHONEMES_FILE, QUICK_FILE))
-    speech, noise = (file_digest(pack_path(name)) for name in (STARTER, NOISE))
-    return {
-        "wakeword": __version__,
-        "recogniser": recogniser,
-        "quick": quick,
-        "starter_pack": speech,
-        "noise_pack": noise,
-    }
+    recognisers = {"recogniser": _encoders() / PHONEMES_FILE, "quick": _encoders() / QUICK_FILE}
+    packs = {"starter_pack": pack_path(STARTER), "noise_pack": pack_path(NOISE)}
+    return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
 
 
 def _encoders() -> Path:
@@ -202,19 +196,7 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
     spoken.require_spoken()
     made_with = _made_with()
     recogniser = load_phonemes(_encoders() / PHONEMES_FILE, made_with["recogniser"])
-    ways = _ways_of(spoken, recogniser)
     pack = _heard_by(made_with["recogniser"], STARTER)
-    variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
-    keyword = KeywordPhonemes(variants, recogniser.tokens, losses)
-    points = points_of_fits(
-        pack_fits(pack, (spoken.keyword, *spoken.plan.also), keyword, recogniser.tokens),
-        spoken,
-        noise=pack_fits(_heard_by(made_with["recogniser"], NOISE), (), keyword, recogniser.tokens),
-        fingerprint=made_with["starter_pack"][:16],
-    )
-    quick = load_quick(_encoders() / QUICK_FILE, made_with["quick"])
-    hears = spoken.language == ENGLISH and quick.can_hear(variants)  # no other speech taught it
-    gate = quick_gate(pack, _encoders() / QUICK_FILE, QuickKeyword(quick, variants, losses)) if hears else 0.0
     template = read_model_bytes(assets_folder("wakeword_train") / "encoders" / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
@@ -222,13 +204,15 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         card.verifier,
         embedding_digest=file_digest(_encoders() / EMBEDDING_FILE),
         fusion=FUSION,
-        phonemes_digest=made_with["recogniser"],
-        phonemes=variants,
-        phoneme_losses=losses,
         phoneme_step=MAX_PHONEME_STEP,
-        quick_digest=made_with["quick"] if hears else None,
-        quick_gate=gate,
-        data=points[0].data,
+    )
+    verifier = with_phonemes(verifier, spoken, _ways_of(spoken, recogniser), pack)
+    keyword = PhonemeVerifier(recogniser, verifier).keyword
+    points = points_of_fits(
+        pack_fits(pack, (spoken.keyword, *spoken.plan.also), keyword, recogniser.tokens),
+        spoken,
+        noise=pack_fits(_heard_by(made_with["recogniser"], NOISE), (), keyword, recogniser.tokens),
+        fingerprint=made_with["starter_pack"][:16],
     )
     training = {
         "method": TYPED,
@@ -247,9 +231,37 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         default_point=default_point(points, SILENT).name,
         training=training,
         licence=card.licence,
-        verifier=verifier,
+        verifier=dataclasses.replace(verifier, data=points[0].data),
     )
     return embed_card(template, made)
+
+
+def with_phonemes(
+    verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], pack: HeardPack | None = None
+) -> VerifierCard:
+    """A second stage with these ways to say a word, for the recognisers of this version; where phonemes alone count, with
+    near words, and with the quick recogniser if that knows them: its gate comes from ``pack``, or the starter pack."""
+    digests = [file_digest(_encoders() / name) for name in (PHONEMES_FILE, QUICK_FILE)]
+    variants, losses = zip(*ways, strict=True)
+    renewed = dataclasses.replace(
+        verifier,
+        phonemes_digest=digests[0],
+        phonemes=variants,
+        phoneme_losses=losses,
+        quick_digest=None,
+        quick_gate=0.0,
+    )
+    if not verifier.by_phonemes_alone or spoken.language != ENGLISH:
+        return renewed  # no other speech taught the quick recogniser
+    tokens = load_phonemes(_encoders() / PHONEMES_FILE, digests[0]).tokens
+    near, near_losses = tuple(zip(*spoken.near(tokens), strict=True)) or ((), ())
+    renewed = dataclasses.replace(renewed, near=near, near_losses=near_losses)
+    quick = load_quick(_encoders() / QUICK_FILE, digests[1])
+    if not quick.can_hear(variants):
+        return renewed
+    keyword = QuickKeyword(quick, variants, losses)
+    gate = quick_gate(pack or read_heard(pack_path(STARTER)), _encoders() / QUICK_FILE, keyword)
+    return dataclasses.replace(renewed, quick_digest=digests[1], quick_gate=gate)
 
 
 def _ways_of(spoken: SpokenKeyword, recogniser: PhonemeNetwork) -> tuple[HeardAs, ...]:
@@ -283,16 +295,20 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
         parts = without_keyword(parts, pack.transcripts, form)
     silent = np.full(len(tokens), -UNLISTED, np.float32)
     silent[tokens.index(BLANK)] = 0
-    before = np.repeat(keyword.of_states(silent[None]), _LOOK, axis=0)
-    found = []
+    before = np.repeat(silent[None], _LOOK, axis=0)
+    found = list[Scores]()
     for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
         heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
-        states = np.concatenate([before, keyword.of_states(heard)])
+        heard = np.concatenate([before, heard])
         starts = np.arange(_STEP, last - first + 1, _STEP)
-        if len(starts):  # what is left around a word that was cut out can be shorter than a step
-            found.append((states, starts))
-    return [keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape) for states, starts in found]
+        states = keyword.of_states(heard)
+        fits = keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape)
+        for look in np.flatnonzero(fits > LOWEST - _ROOM):
+            if keyword.is_near_word(heard[starts[look] : starts[look] + _LOOK]):
+                fits[look] = -np.inf
+        found.append(fits)
+    return found
 
 
 def _hours(looks: Sequence[Scores]) -> float:
@@ -311,12 +327,13 @@ def points_of_fits(
     hop = _STEP * FRAMES_OF_PHONEME
     streams = [np.exp(some) for some in fits]
     points, strictest = list[OperatingPoint](), np.inf
+    lowest = LOWEST if spoken.language == ENGLISH else UNGUARDED
     for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
         allowed = most_events(hours, target.value, confidence=SUPPORTED)
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
         if reached > 1:
             continue
-        fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, LOWEST, HIGHEST))
+        fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, lowest, HIGHEST))
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit

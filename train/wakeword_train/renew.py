@@ -6,7 +6,7 @@ Networks, weights and points stay; the word's phonemes are written anew, with th
 import dataclasses
 import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,8 +15,7 @@ from wakeword.base.files import write_whole
 from wakeword.base.plugins import require_training_packages
 from wakeword.model.installed import assets_folder, model_file
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.quick_phonemes import QuickKeyword
-from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
+from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes
 
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
@@ -53,35 +52,24 @@ def renew_model(path: Path) -> bool:
 def _renewed(path: Path, model: bytes) -> bytes:
     """The model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
+    from wakeword_train.from_text import with_phonemes
     from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
-    from wakeword_train.pack.speech_pack import STARTER, pack_path, read_heard
-    from wakeword_train.quick_gate import quick_gate
+    from wakeword_train.spoken_texts import SpokenKeyword
+    from wakeword_train.synthesis_config import SynthesisConfig
 
     card = parse_model(model).card
     verifier = card.verifier
     _, digest = shipped_digests()
     if verifier is None or not verifier.phonemes:
         return model
-    quick = _encoders() / QUICK_FILE
-    quick_digest = None if verifier.quick_digest is None else file_digest(quick)
+    quick_digest = None if verifier.quick_digest is None else file_digest(_encoders() / QUICK_FILE)
     if (verifier.phonemes_digest, verifier.quick_digest) == (digest, quick_digest):
         return model
-    ways = _ways(card.phrase, card.language, card.training, digest)
+    spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
+    ways = spoken.variants(load_phonemes(_encoders() / PHONEMES_FILE, digest).tokens)
     if not ways:
         raise ConfigError(f"{path}: expected sounds that the recogniser knows, got {card.phrase!r}; train it again")
-    variants, losses = tuple(way.variant for way in ways), tuple(way.losses for way in ways)
-    gate = 0.0
-    if quick_digest is not None:
-        keyword = QuickKeyword(load_quick(quick, quick_digest), variants, losses)
-        gate = quick_gate(read_heard(pack_path(STARTER)), quick, keyword)
-    renewed = dataclasses.replace(
-        verifier,
-        phonemes_digest=digest,
-        phonemes=variants,
-        phoneme_losses=losses,
-        quick_digest=quick_digest,
-        quick_gate=gate,
-    )
+    renewed = with_phonemes(verifier, spoken, ways)
     data = with_verifier(
         model,
         head_of(model),
@@ -99,12 +87,3 @@ def _renewed(path: Path, model: bytes) -> bytes:
 
 def _encoders() -> Path:
     return assets_folder() / "encoders"
-
-
-def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
-    """The ways to say the word, as its training had them."""
-    from wakeword_train.spoken_texts import SpokenKeyword
-    from wakeword_train.synthesis_config import SynthesisConfig
-
-    recogniser = load_phonemes(_encoders() / PHONEMES_FILE, digest)
-    return SpokenKeyword(phrase, SynthesisConfig.of_record(training), 0, language).variants(recogniser.tokens)

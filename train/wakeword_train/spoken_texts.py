@@ -12,7 +12,7 @@ from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.candidates import choose_texts, speakable
-from wakeword_tools.texts.confusables import confusables, without_sound_of
+from wakeword_tools.texts.confusables import confusables, near_ways, without_sound_of
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.foreign_words import (
     foreign_confusables,
@@ -22,7 +22,7 @@ from wakeword_tools.texts.foreign_words import (
     other_words,
 )
 from wakeword_tools.texts.phonemes import espeak_of_ipa, pronunciations
-from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
+from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, in_tokens, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.synthesis_config import SynthesisConfig
 
@@ -34,8 +34,8 @@ SpokenTexts = dict[Split, dict[str, float | None]]
 
 SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 """Splits that are synthesised, and the number of clips of each as a share of the configured number."""
-_DISTINCT = 300
-"""Different near negatives generated for training; for validation in proportion."""
+_DISTINCT, MOST_NEAR = 300, 64
+"""Different near negatives generated for training, for validation in proportion; near words of a model from its text."""
 _PHRASES_PER_TEXT = 6
 
 
@@ -82,6 +82,11 @@ class SpokenKeyword:
             for form in self.forms
         ]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
+
+    def near(self, known: Collection[str]) -> tuple[HeardAs, ...]:
+        """The ways to say other words that sound like a form, the closest ``MOST_NEAR``; none in another language."""
+        ways = near_ways(self.forms) if self.language == ENGLISH else []
+        return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known)[:MOST_NEAR]
 
     def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
         """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""

@@ -60,8 +60,8 @@ INSIDE = {
     "voice": Command("wakeword_train.voice_network:make_voice_network"),
 }
 """What options call in other packages: the model file of a text, what teaches a student, the training of a text that is
-exported, the audio that a loudspeaker gets, and labels by a speech-to-text; and what `wakeword voice` calls, which makes the
-network of speakers."""
+exported, the audio that a loudspeaker gets, and labels by a speech-to-text; and what makes the network of speakers for
+`wakeword voice`."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

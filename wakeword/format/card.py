@@ -123,7 +123,15 @@ class ModelCard:
         points = content["operating_points"]
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
-            for entry in ("added", "phoneme_losses", "phoneme_step", "quick_digest", "quick_gate"):
+            for entry in (
+                "added",
+                "near",
+                "near_losses",
+                "phoneme_losses",
+                "phoneme_step",
+                "quick_digest",
+                "quick_gate",
+            ):
                 if not content["verifier"][entry]:
                     del content["verifier"][entry]
         for point in points:

@@ -72,7 +72,8 @@ MAX_SPAN = 200
 MAX_PHONEME_STEP = 32
 """Frames."""
 _MOST = 64
-"""Most variants of a word, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work is done."""
+"""Most variants of a word, near words, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work
+is done."""
 
 Variant = tuple[tuple[str, ...], ...]
 """One way to say a word: its phonemes, each as the tokens of the recogniser that may stand for it."""
@@ -140,6 +141,10 @@ class VerifierCard:
     """SHA-256, in hex, of the quick recogniser; ``None`` if the recogniser is asked without it."""
     quick_gate: float = 0.0
     """How well the quick recogniser must hear the word, at most 0, before the recogniser is asked."""
+    near: tuple[Variant, ...] = ()
+    """Other words that sound like the word: where one of them is said, the phonemes fit as badly as they can."""
+    near_losses: tuple[TokenLosses, ...] = ()
+    """What their tokens cost; none: nothing."""
     data: str = field(default="", kw_only=True)
     """What gate, head and fusion were chosen on."""
 
@@ -170,31 +175,28 @@ class VerifierCard:
         for digest in (self.embedding_digest, self.phonemes_digest, self.quick_digest):
             if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
                 raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {shortened(repr(digest))}")
-        if self.phonemes and self.phonemes_digest is None:
+        if (self.phonemes or self.near) and self.phonemes_digest is None:
             raise ConfigError("expected the digest of the phoneme recogniser with the word's phonemes, got none")
-        sizes = [len(self.phonemes), *map(len, self.phonemes), *(len(p) for v in self.phonemes for p in v)]
-        if max(sizes) > _MOST or 0 in sizes[1:]:
-            raise ConfigError(
-                f"expected 1 to {_MOST} phonemes in a variant and tokens in a phoneme, got {shortened(self.phonemes)}"
-            )
-        for token in {token for variant in self.phonemes for phoneme in variant for token in phoneme}:
-            require_name("a token of a phoneme", token)
-        self._check_losses()
+        _check_ways(self.phonemes, self.phoneme_losses)
+        _check_ways(self.near, self.near_losses)
         require_text("the data of the second stage", self.data)
         if len(self.added) > MAX_ADDED:
             raise ConfigError(f"expected at most {MAX_ADDED} added verifiers, got {len(self.added)}")
         require_points(self.stage_one_points, self.stage_one_default, of=" of the first stage")
 
-    def _check_losses(self) -> None:
-        if not self.phoneme_losses:
-            return
-        shapes = [[tuple(map(len, variant)) for variant in some] for some in (self.phonemes, self.phoneme_losses)]
-        if shapes[0] != shapes[1]:
-            raise ConfigError(
-                f"expected a loss for each token of the word's phonemes, got {shortened(self.phoneme_losses)}"
-            )
-        for loss in (loss for variant in self.phoneme_losses for phoneme in variant for loss in phoneme):
-            require_finite("the loss of a token", loss, 0, MAX_LOGIT)
+
+def _check_ways(ways: tuple[Variant, ...], losses: tuple[TokenLosses, ...]) -> None:
+    """``ConfigError`` for too many or empty ways to say words, tokens without a name, and losses of another shape."""
+    sizes = [len(ways), *map(len, ways), *(len(phoneme) for way in ways for phoneme in way)]
+    if max(sizes) > _MOST or 0 in sizes[1:]:
+        raise ConfigError(f"expected 1 to {_MOST} phonemes in a variant and tokens in a phoneme, got {shortened(ways)}")
+    for token in {token for way in ways for phoneme in way for token in phoneme}:
+        require_name("a token of a phoneme", token)
+    shapes = [[tuple(map(len, way)) for way in some] for some in (ways, losses)]
+    if losses and shapes[0] != shapes[1]:
+        raise ConfigError(f"expected a loss for each token of the word's phonemes, got {shortened(losses)}")
+    for loss in (loss for way in losses for phoneme in way for loss in phoneme):
+        require_finite("the loss of a token", loss, 0, MAX_LOGIT)
 
 
 def require_above_floor(threshold: float, word: str) -> None:

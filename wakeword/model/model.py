@@ -9,7 +9,7 @@ import onnxruntime
 
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.base.checks import file_path
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.files import read_limited
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
@@ -87,9 +87,17 @@ class Model:
         return self._second_stage
 
     def stage_one(self) -> "Model":
-        """The first stage alone, at its own operating points; the model itself if it has only one."""
+        """The first stage alone, at its own operating points; the model itself if it has only one.
+
+        Raises ``ConfigError`` if the first stage hears nothing: the model was made from a text.
+        """
         if self._head is None:
             return self
+        if self.card.verifier is not None and self.card.verifier.by_phonemes_alone:
+            raise ConfigError(
+                f"expected a trained model to run without its second stage, got '{self.card.phrase}', which is made from "
+                "its text and has nothing else; run it as it is (without --no-verify)"
+            )
         return Model(self._session, self.card.of_stage_one(), digest=self.digest, lstm=self.lstm)
 
     def start(self, rows: int, *, late: int = 0) -> State:

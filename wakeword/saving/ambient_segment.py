@@ -58,6 +58,7 @@ def first_stage_id(model: Model) -> str:
     if (stage := card.verifier) is not None:
         facts += [stage.gate, stage.span, stage.embedding_digest, stage.phonemes_digest, stage.phonemes]
         facts += [stage.quick_digest, stage.quick_gate] if stage.quick_digest else []
+        facts += [stage.near, stage.near_losses] if stage.near else []
         facts += [stage.phoneme_losses, [(one.kind, sorted(one.settings.items())) for one in stage.added]]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 

@@ -1,6 +1,7 @@
 """The phoneme recogniser, a network that all words share, and how well a word's phonemes fit what it hears."""
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -13,7 +14,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.session import run_session
-from wakeword.format.verifier_card import TokenLosses, Variant
+from wakeword.format.verifier_card import TokenLosses, Variant, VerifierCard
 
 TOKENS_KEY = "wakeword.tokens"
 """Key of the list of tokens (JSON), one for each output, in the metadata of the recogniser's file."""
@@ -25,6 +26,10 @@ _NOISE = 0.0035
 """Largest size of the noise that the recogniser is given with every sound: 0.002 root mean square, 48 dB below the peak."""
 _FAINTEST = 1e-5
 """A peak of less than a step of 16 bits is silence, whatever its level."""
+_HOPELESS = -2.5
+"""A fit that no threshold lets pass: near words are not asked."""
+_TOLD_APART, _EXPLAINED = 5.0, 0.3
+"""A near word is said where it loses so much less than the word, as a logarithm, and no more than this part of that."""
 
 
 class PhonemeNetwork:
@@ -79,11 +84,10 @@ class PhonemeVerifier:
     bound = 0.0
     cost = 10.0
 
-    def __init__(
-        self, network: PhonemeNetwork, variants: Sequence[Variant], losses: Sequence[TokenLosses] = ()
-    ) -> None:
+    def __init__(self, network: PhonemeNetwork, card: VerifierCard) -> None:
         self.network = network
-        self.keyword = KeywordPhonemes(variants, network.tokens, losses)
+        near = KeywordPhonemes(card.near, network.tokens, card.near_losses) if card.near else None
+        self.keyword = KeywordPhonemes(card.phonemes, network.tokens, card.phoneme_losses, near=near)
 
     def evidence(self, samples: Array) -> float:
         """See ``KeywordPhonemes.score``, for ``(32000,)`` float32 at 16 kHz."""
@@ -99,18 +103,27 @@ class KeywordPhonemes:
     read them as one.
     """
 
-    def __init__(self, variants: Sequence[Variant], tokens: Sequence[str], losses: Sequence[TokenLosses] = ()) -> None:
-        """``losses``: of each token of each variant, in the same shape; none costs anything if empty.
+    def __init__(
+        self,
+        variants: Sequence[Variant],
+        tokens: Sequence[str],
+        losses: Sequence[TokenLosses] = (),
+        *,
+        near: "KeywordPhonemes | None" = None,
+    ) -> None:
+        """``losses``: of each token of each variant, in the same shape; none costs anything if empty. ``near``: other
+        words, which are not to be taken for this one.
 
         Raises ``ModelError`` for a token that the recogniser does not have.
         """
+        self._near = near
         numbers = {token: number for number, token in enumerate(tokens)}
         unknown = sorted({token for variant in variants for one in variant for token in one} - set(numbers))
         if unknown:
             raise ModelError(
                 f"expected phonemes among the recogniser's {len(numbers)} tokens, got {shortened(', '.join(unknown))}"
             )
-        between = [numbers[BLANK], numbers[WORD_BOUNDARY]]
+        self._between = between = [numbers[BLANK], numbers[WORD_BOUNDARY]]
         groups: list[list[int]] = []
         begins: list[int] = []
         self._ends: list[int] = []
@@ -142,13 +155,33 @@ class KeywordPhonemes:
         """How well the best variant fits somewhere in ``(frames, tokens)``: at most 0, and minus infinity if none can.
 
         The logarithm of the best CTC path with the word in it, less the best path of all, per phoneme. Before and
-        after the word every frame takes its likeliest token.
+        after the word every frame takes its likeliest token. Minus infinity too if a near word is said.
         """
         if not len(self._ends) or not len(log_probabilities):
             return -np.inf
         # What each frame loses by its token, so that the free frames cost nothing.
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
-        return float(self.fits(self.of_states(losses).astype(np.float64)))
+        found = float(self.fits(self.of_states(losses).astype(np.float64)))
+        return -np.inf if found > _HOPELESS and self.is_near_word(losses) else found
+
+    def is_near_word(self, losses: Array) -> bool:
+        """Whether a near word is said where this one fits best in ``(frames, tokens)``: it fits, and this one badly."""
+        if self._near is None:
+            return False
+        states = self.of_states(losses).astype(np.float64)
+        fit, frames = self.fits(states), range(len(states))
+        last = bisect_left(frames, True, key=lambda end: bool(self.fits(states[: end + 1]) >= fit))
+        before = bisect_left(frames, True, key=lambda back: bool(self.fits(states[last - back : last + 1]) >= fit))
+        there = losses[last - before : last + 1]
+        lost = self.lost_in(there)
+        return self._near.lost_in(there) > max(lost + _TOLD_APART, lost * _EXPLAINED)
+
+    def lost_in(self, losses: Array) -> float:
+        """What the best of the variants loses, all in all, if nothing else is said in ``(frames, tokens)``."""
+        silent = losses[:, self._between].max(axis=1).astype(np.float64)
+        # Frames before and after it are between words, and cost what that does: so their cost is taken off all others.
+        best = self._best(self.of_states(losses) - silent[:, None])
+        return float(best.max() + silent.sum())
 
     def of_states(self, losses: Array) -> Array:
         """What each state costs in each frame, ``(frames, states)``, from what its tokens do, ``(frames, tokens)``."""
@@ -157,7 +190,12 @@ class KeywordPhonemes:
         return found
 
     def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
-        """``score`` of a number of ``looks`` from ``of_states`` of each of their frames, ``(*looks, states)``."""
+        """How well the word fits in a number of ``looks``: ``of_states`` of each of their frames, ``(*looks, states)``."""
+        per_phoneme: NDArray[np.float64] = (self._best(frames, looks) / self._lengths).max(axis=-1)
+        return per_phoneme
+
+    def _best(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
+        """What each variant loses where it loses least, ``(*looks, variants)``."""
         # Two places in front, so that shifted views need no copy.
         padded = np.full((*looks, len(self._from_before) + 2), -np.inf)
         state, before, two_before = padded[..., 2:], padded[..., 1:-1], padded[..., :-2]
@@ -168,8 +206,7 @@ class KeywordPhonemes:
             np.maximum(reached, state, out=reached)
             np.add(reached, of_frame, out=state)
             np.maximum(best, state[..., self._ends], out=best)
-        per_phoneme: NDArray[np.float64] = (best / self._lengths).max(axis=-1)
-        return per_phoneme
+        return best
 
 
 def tokens_of_text(text: str | None) -> list[str]:

@@ -19,7 +19,7 @@ from wakeword.format.verifier_card import (
     unverified_score,
 )
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, EmbeddingStream, reach
-from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
@@ -110,31 +110,16 @@ class SecondStage:
         self.card = card
         self.head = head
         self.embedding = embedding
-        self._recogniser = phonemes
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
-        self._phonemes = PhonemeVerifier(phonemes, card.phonemes, card.phoneme_losses) if phonemes is not None else None
+        self.phonemes = PhonemeVerifier(phonemes, card) if phonemes is not None else None
+        """``None`` if the card lists no recogniser."""
         weighed = [
             _Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
         ]
-        if self._phonemes is not None:
+        if self.phonemes is not None:
             fusion = card.fusion
-            weighed.append(_Weighed(self._phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
+            weighed.append(_Weighed(self.phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
         self._weighed = sorted(weighed, key=lambda one: one.verifier.cost)
-
-    @property
-    def phoneme_tokens(self) -> tuple[int, int] | None:
-        """How many tokens the phoneme recogniser has, and the number of its blank; ``None`` without phonemes."""
-        if self._recogniser is None:
-            return None
-        return len(self._recogniser.tokens), self._recogniser.tokens.index(BLANK)
-
-    def fit(self, log_probabilities: Array) -> float | None:
-        """``phoneme_score`` from what the recogniser says, ``(frames, tokens)``."""
-        return None if self._phonemes is None else self._phonemes.keyword.score(log_probabilities)
-
-    def phoneme_score(self, samples: Array) -> float | None:
-        """How well the word's phonemes fit, ``(32000,)`` float32 at 16 kHz: at most 0, or ``None`` without phonemes."""
-        return None if self._phonemes is None else self._phonemes.evidence(samples)
 
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see
@@ -146,7 +131,7 @@ class SecondStage:
         """``score`` from ``(16, 96)`` embeddings, and from the evidence of each verifier by its number."""
         fusion = self.card.fusion
         logit = fusion.upper(best, self.head(embeddings) if fusion.embedding else 0.0)
-        if self._phonemes is None:
+        if self.phonemes is None:
             logit -= fusion.phonemes * fusion.phoneme_floor
         for number, one in enumerate(self._weighed):
             evidence = one.floor

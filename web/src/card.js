@@ -59,6 +59,8 @@ export const FLOOR = 1e-3;
  * @property {string | null} phonemes_digest
  * @property {string[][][]} phonemes the ways to say the word
  * @property {number[][][]} phoneme_losses what their tokens cost; none: nothing
+ * @property {string[][][]} near other words that sound like the word: where one of them is said, the phonemes fit as badly as they can
+ * @property {number[][][]} near_losses
  * @property {number} phoneme_step the phonemes are heard up to the last multiple of this number of frames; 0: to the window's end
  * @property {string | null} quick_digest
  * @property {number} quick_gate how well the quick recogniser must hear the word before the recogniser is asked
@@ -130,8 +132,9 @@ export function parseCard(text, digest) {
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
   const { phonemes_digest = null, phonemes = [], phoneme_losses = [], phoneme_step = 0, added = [] } = verifier;
+  const { near = [], near_losses = [] } = verifier;
   const { stage_one_points = [], stage_one_default = null, quick_digest = null, quick_gate = 0 } = verifier;
-  const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, phoneme_step, quick_digest, quick_gate };
+  const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, near, near_losses, phoneme_step, quick_digest, quick_gate };
   return { ...verifier, ...phonemesOf, stage_one_points, stage_one_default, added };
 }
 
@@ -185,10 +188,12 @@ function problemOfVerifier(verifier) {
   const isList = (list, isGood, least = 1) =>
     Array.isArray(list) && list.length >= least && list.length <= MAX_PHONEMES && list.every(isGood);
   const isVariant = (/** @type {unknown} */ one) => isList(one, (tokens) => isList(tokens, isName));
-  if (!isList(phonemes, isVariant, 0)) return "expected phonemes";
+  const { near, near_losses } = verifier;
+  if (![phonemes, near].every((ways) => isList(ways, isVariant, 0))) return "expected phonemes";
   const isLoss = (/** @type {any} */ one) => isBetween(one, 0, MAX_LOGIT);
-  const isCosted = Array.isArray(phoneme_losses) && (!phoneme_losses.length || isSameShape(phonemes, phoneme_losses, isLoss));
-  if (!isCosted) return "expected a loss for each token of the phonemes";
+  const isCosted = (/** @type {string[][][]} */ ways, /** @type {number[][][]} */ losses) =>
+    Array.isArray(losses) && (!losses.length || isSameShape(ways, losses, isLoss));
+  if (!isCosted(phonemes, phoneme_losses) || !isCosted(near, near_losses)) return "expected a loss for each token of the phonemes";
   if (!isBetween(verifier.quick_gate, -MAX_LOGIT, 0)) return "expected a gate of the quick recogniser";
   const digests = phonemes.length ? [embedding_digest, phonemes_digest] : [embedding_digest];
   if (verifier.quick_digest !== null) digests.push(verifier.quick_digest);

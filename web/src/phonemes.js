@@ -14,6 +14,10 @@ const BETWEEN = ["<blank>", "<wb>"];
 const PEAK = 0.5;
 const NOISE = 0.0035;
 const FAINTEST = 1e-5;
+/** When a near word is said, as `wakeword/verify/phoneme_verifier.py` explains. */
+const HOPELESS = -2.5;
+const TOLD_APART = 5;
+const EXPLAINED = 0.3;
 
 /** A CTC recogniser of phonemes with the list of its tokens. */
 export class PhonemeNetwork {
@@ -88,8 +92,10 @@ export class KeywordPhonemes {
    * @param {string[][][]} variants
    * @param {string[]} tokens of the recogniser
    * @param {number[][][]} [losses] of each token of each variant, in the same shape; none costs anything if empty
+   * @param {KeywordPhonemes | null} [near] other words, for which this one is not taken
    */
-  constructor(variants, tokens, losses = []) {
+  constructor(variants, tokens, losses = [], near = null) {
+    this._near = near;
     const numbers = new Map(tokens.map((token, number) => [token, number]));
     const unknown = variants.flat(2).filter((token) => !numbers.has(token));
     if (unknown.length) {
@@ -102,12 +108,13 @@ export class KeywordPhonemes {
     this._states = [];
     /** @type {{ state: number, length: number }[]} */
     this._ends = [];
+    this._between = numbersOf(BETWEEN);
     const free = BETWEEN.map(() => 0);
     variants.forEach((variant, number) => {
       variant.forEach((phoneme, place) => {
         const before = variant[place - 1];
         const lost = losses[number]?.[place] ?? phoneme.map(() => 0);
-        if (before) this._states.push({ group: numbersOf(BETWEEN), lost: free, begins: false, direct: false });
+        if (before) this._states.push({ group: this._between, lost: free, begins: false, direct: false });
         const direct = before !== undefined && !phoneme.some((token) => before.includes(token));
         this._states.push({ group: numbersOf(phoneme), lost: lost.map(Math.fround), begins: !before, direct });
       });
@@ -116,35 +123,104 @@ export class KeywordPhonemes {
   }
 
   /**
-   * How well the best variant fits somewhere: at most 0, and minus infinity if none can. The logarithm of the best path with
-   * the word in it, less that of the best path of all, per phoneme.
+   * How well the best variant fits somewhere: at most 0, and minus infinity if none can, or if a near word is said. The
+   * logarithm of the best path with the word in it, less that of the best path of all, per phoneme.
    * @param {Float32Array} logProbabilities `(frames, tokens)`
    * @param {number} [newest] the word must end in so many of the last frames
    */
   score(logProbabilities, newest = Infinity) {
+    const losses = lossesOf(logProbabilities, this._tokens);
+    const fit = this._fit(losses, newest);
+    return this._near && fit > HOPELESS && this._isNearWord(this._near, losses, fit) ? -Infinity : fit;
+  }
+
+  /**
+   * Whether a near word is said where this one fits best: it fits there, and this one badly.
+   * @param {KeywordPhonemes} near @param {Float32Array} losses @param {number} fit
+   */
+  _isNearWord(near, losses, fit) {
+    const width = this._tokens;
+    const frames = losses.length / width;
+    const end = firstOf(frames, (last) => this._fit(losses.subarray(0, (last + 1) * width)) >= fit) + 1;
+    const count = firstOf(end, (before) => this._fit(losses.subarray((end - 1 - before) * width, end * width)) >= fit) + 1;
+    const there = losses.subarray((end - count) * width, end * width);
+    const lost = this._lostIn(there);
+    return near._lostIn(there) > Math.max(lost + TOLD_APART, lost * EXPLAINED);
+  }
+
+  /** @param {Float32Array} losses @param {number} [newest] */
+  _fit(losses, newest = Infinity) {
+    const fits = this._best(losses, newest).map((lost, i) => lost / this._ends[i].length);
+    return Math.max(-Infinity, ...fits);
+  }
+
+  /** What the best of the variants loses, all in all, if nothing else is said. @param {Float32Array} losses */
+  _lostIn(losses) {
+    /** @type {number[]} */
+    const silent = [];
+    for (let start = 0; start < losses.length; start += this._tokens) {
+      silent.push(Math.max(...this._between.map((token) => losses[start + token])));
+    }
+    return Math.max(-Infinity, ...this._best(losses, Infinity, silent)) + silent.reduce((sum, loss) => sum + loss, 0);
+  }
+
+  /**
+   * What each variant loses where it loses least.
+   * @param {Float32Array} losses `(frames, tokens)`
+   * @param {number} newest
+   * @param {number[]} [free] what a frame before or after the word costs
+   */
+  _best(losses, newest, free) {
     const states = this._states;
-    let reached = new Float64Array(states.length).fill(-Infinity);
+    const frames = losses.length / this._tokens;
+    let reached = new Float64Array(states.length);
+    let now = new Float64Array(states.length).fill(-Infinity);
     const best = this._ends.map(() => -Infinity);
-    for (let start = 0; start < logProbabilities.length; start += this._tokens) {
-      const frame = logProbabilities.subarray(start, start + this._tokens);
-      let highest = -Infinity;
-      for (const value of frame) if (value > highest) highest = value;
-      const now = new Float64Array(states.length);
+    for (let frame = 0; frame < frames; frame++) {
+      [reached, now] = [now, reached];
       states.forEach(({ group, lost, begins, direct }, i) => {
         let loss = -Infinity;
         group.forEach((token, place) => {
-          loss = Math.max(loss, Math.fround(Math.fround(frame[token] - highest) - lost[place]));
+          loss = Math.max(loss, Math.fround(losses[frame * this._tokens + token] - lost[place]));
         });
         let from = reached[i];
         if (begins) from = Math.max(from, 0);
         else from = Math.max(from, reached[i - 1]);
         if (direct) from = Math.max(from, reached[i - 2]);
-        now[i] = from + loss;
+        now[i] = from + (free ? loss - free[frame] : loss);
       });
-      reached = now;
-      if (logProbabilities.length - start > newest * this._tokens) continue;
+      if (frames - frame > newest) continue;
       this._ends.forEach(({ state }, i) => (best[i] = Math.max(best[i], now[state])));
     }
-    return Math.max(-Infinity, ...best.map((value, i) => value / this._ends[i].length));
+    return best;
   }
+}
+
+/**
+ * The first number of which something holds that then holds of all that follow.
+ * @param {number} count the numbers are below it
+ * @param {(number: number) => boolean} holds
+ */
+function firstOf(count, holds) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * What each frame loses by its token, so that the frames before and after a word cost nothing.
+ * @param {Float32Array} logProbabilities `(frames, tokens)` @param {number} tokens
+ */
+function lossesOf(logProbabilities, tokens) {
+  const losses = new Float32Array(logProbabilities.length);
+  for (let start = 0; start < losses.length; start += tokens) {
+    let highest = -Infinity;
+    for (const value of logProbabilities.subarray(start, start + tokens)) if (value > highest) highest = value;
+    for (let i = start; i < start + tokens; i++) losses[i] = logProbabilities[i] - highest;
+  }
+  return losses;
 }

@@ -131,7 +131,9 @@ export class SecondStage {
     this.embedding = embedding;
     this.recogniser = recogniser;
     this.quick = quick && new QuickKeyword(quick, card.phonemes, card.phoneme_losses);
-    this.keyword = recogniser && new KeywordPhonemes(card.phonemes, recogniser.tokens, card.phoneme_losses);
+    const tokens = recogniser?.tokens ?? [];
+    const near = recogniser && card.near.length ? new KeywordPhonemes(card.near, tokens, card.near_losses) : null;
+    this.keyword = recogniser && new KeywordPhonemes(card.phonemes, tokens, card.phoneme_losses, near);
   }
 
   /** The head's logit for two seconds of the self-test's signal. */

@@ -110,6 +110,50 @@ def test_a_certain_word_scores_0_wherever_it_is() -> None:
     assert KeywordPhonemes([spelled("ac")], TOKENS).score(certain) < -1
 
 
+def heard(said: str, doubt: float = 9.0) -> Array:
+    """A recogniser that is certain of each letter, with three frames of blank around them; other tokens lose ``doubt``."""
+    tokens = [BLANK] * 3 + list(said) + [BLANK] * 3
+    found: Array = np.full((len(tokens), len(TOKENS)), -doubt, np.float32)
+    for frame, token in enumerate(tokens):
+        found[frame, TOKENS.index(token)] = 0
+    return found
+
+
+def with_near(*near: str) -> KeywordPhonemes:
+    return KeywordPhonemes([spelled("abc")], TOKENS, near=KeywordPhonemes([*map(spelled, near)], TOKENS))
+
+
+def test_a_near_word_that_is_said_is_not_taken_for_the_word_and_another_one_changes_nothing() -> None:
+    assert KeywordPhonemes([spelled("abc")], TOKENS).score(heard("aac", 6)) == -2
+    assert with_near("ac").score(heard("aac", 6)) == -math.inf
+    assert with_near("cb", "ac").score(heard("aac", 6)) == -math.inf
+    assert with_near("cb").score(heard("aac", 6)) == -2
+    # A part of the word says less than the whole, and so little less is no evidence.
+    assert with_near("ac", "ab", "bc").score(heard("abc")) == 0
+    assert with_near("ac").score(heard("aac", 4)) == pytest.approx(-4 / 3)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 1_000), frames=st.integers(1, 20), scale=st.floats(0.1, 1))
+def test_near_words_leave_a_score_as_it_is_or_take_all_of_it(seed: int, frames: int, scale: float) -> None:
+    matrix = np.float32(scale) * random_matrix(frames, seed)
+    plain = KeywordPhonemes([spelled("abc")], TOKENS).score(matrix)
+    one, more = with_near("ac").score(matrix), with_near("ac", "bc").score(matrix)
+    assert {one, more} <= {plain, -math.inf}
+    assert more <= one  # more near words never let more pass
+    assert with_near("abc").score(matrix) == plain  # the word itself is never nearer
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 1_000), frames=st.integers(5, 12))
+def test_the_place_of_a_word_is_where_it_alone_loses_what_it_does_in_all(seed: int, frames: int) -> None:
+    matrix = random_matrix(frames, seed)
+    keyword = KeywordPhonemes([spelled("ab")], TOKENS)
+    losses = matrix - matrix.max(axis=1, keepdims=True)
+    places = [losses[first:last] for last in range(2, frames + 1) for first in range(last - 1)]
+    assert max(map(keyword.lost_in, places)) == pytest.approx(2 * keyword.score(matrix), abs=1e-4)
+
+
 def test_nothing_to_search_for_or_in_scores_minus_infinity() -> None:
     assert KeywordPhonemes([], TOKENS).score(random_matrix(4, 0)) == -math.inf
     assert KeywordPhonemes([spelled("abc")], TOKENS).score(random_matrix(2, 0)) == -math.inf

@@ -54,6 +54,21 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
     return _read_differently(keyword, near_enough)
 
 
+def near_ways(forms: Sequence[str]) -> list[Phones]:
+    """How the words are said that sound most like one of the ``forms`` of a keyword, without any of these, the closest and
+    commonest first: dictionary words, each in the place of a word of the form."""
+    same = frozenset().union(*(sound_keys(way) for form in forms for way in pronunciations(form)))
+    away: dict[Phones, tuple[int, float]] = {}
+    for form in forms:
+        spoken = [pronunciations(word) for word in words_of(form)]
+        for at, ways in enumerate(spoken):
+            parts = [one[0] for one in spoken]
+            for word, distance in words_near(ways, min(_FARTHEST, _SHARE_EDITED * len(ways[0]))):
+                parts[at] = word.phones
+                away.setdefault(sum(parts, ()), (round(2 * distance), -word.zipf))
+    return sorted((way for way in away if not contains_sound(way, same)), key=away.__getitem__)
+
+
 def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
     """The texts that neither sound the same as the keyword in any accent nor contain its sound or its letters."""
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -13,7 +13,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.foreign_language import foreign_language, without_tone
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
-MOST_VARIANTS = 8
+_MOST_VARIANTS = 8
 """Variants that are looked for: each costs time at every look."""
 CONFUSIONS_FILE = "confusions.json"
 """How often the recogniser heard each token for each phoneme; ``python -m scripts.count_confusions`` makes it."""
@@ -56,14 +56,23 @@ def recogniser_variants(
 
     Empty if it has no token for some phoneme of every way. Raises as ``pronunciations`` does.
     """
+    ways = (way for phones in pronunciations(text) for way in _reduced([phone.rstrip("012") for phone in phones]))
+    return in_tokens(ways, known, costs)[:_MOST_VARIANTS]
+
+
+def in_tokens(
+    ways: Iterable[Sequence[str]], known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[HeardAs, ...]:
+    """Ways to say words, as phonemes without stress: each that has a token for every phoneme, once."""
     among = {phoneme: _among(own, known) for phoneme, own in (costs or token_costs()).items()}
-    found: dict[HeardAs, None] = {}
-    for phones in pronunciations(text):
-        for way in _reduced([phone.rstrip("012") for phone in phones]):
-            of_way = [among[phoneme] for phoneme in way]
-            if of_way and all(of_way):
-                found[HeardAs(tuple(map(tuple, of_way)), tuple(tuple(one.values()) for one in of_way))] = None
-    return tuple(found)[:MOST_VARIANTS]
+    found = [[among[phoneme] for phoneme in way] for way in ways]
+    return tuple(
+        dict.fromkeys(
+            HeardAs(tuple(map(tuple, way)), tuple(tuple(one.values()) for one in way))
+            for way in found
+            if way and all(way)
+        )
+    )
 
 
 def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, float]:

@@ -27,7 +27,7 @@ Sounds = tuple[str, ...]
 """Phonemes without stress, in which AX is the weak vowel of *sofa*."""
 Costs = NDArray[np.float64]
 
-ADDED = 1.0
+_ADDED = 1.0
 _LEAST, _MOST = 0.5, 1.5
 
 _IPA = {
@@ -174,7 +174,7 @@ def encoded(spoken: Sequence[Phones]) -> list[SoundBatch]:
 def distances(target: Sequence[Phones], others: Sequence[Phones]) -> Costs:
     """``(others,)``: the distance of each from the closest pronunciation in ``target``, in the closest accent.
 
-    Edit distance (Wagner and Fischer, 1974) with ``substitution_costs`` and ``ADDED``.
+    Edit distance (Wagner and Fischer, 1974) with ``substitution_costs`` and ``_ADDED``.
     """
     return distances_within(target, encoded(others), len(others), np.inf)
 
@@ -184,7 +184,7 @@ def distances_within(target: Sequence[Phones], others: Sequence[SoundBatch], cou
     found = np.full(count, np.inf)
     for batch in others:
         for sounds in {heard(phones, rhotic=batch.rhotic) for phones in target}:
-            if abs(batch.sounds.shape[1] - len(sounds)) * ADDED <= limit:
+            if abs(batch.sounds.shape[1] - len(sounds)) * _ADDED <= limit:
                 edits = edit_distances(_indices(sounds), batch.sounds, substitution_costs())
                 found[batch.rows] = np.minimum(found[batch.rows], edits)
     return found
@@ -200,13 +200,13 @@ def edit_distances(target: list[int], batch: NDArray[np.intp], costs: Costs) -> 
     ``costs``: ``(sounds, sounds)``, of replacing one by the other.
     """
     sounds = np.ascontiguousarray(batch.T)
-    previous = np.tile(np.arange(len(sounds) + 1.0)[:, None] * ADDED, (1, batch.shape[0]))
+    previous = np.tile(np.arange(len(sounds) + 1.0)[:, None] * _ADDED, (1, batch.shape[0]))
     for sound in target:
         current = np.empty_like(previous)
-        current[0] = previous[0] + ADDED
+        current[0] = previous[0] + _ADDED
         for at, other in enumerate(sounds):
             swapped = previous[at] + costs[sound, other]
-            current[at + 1] = np.minimum(swapped, np.minimum(previous[at + 1], current[at]) + ADDED)
+            current[at + 1] = np.minimum(swapped, np.minimum(previous[at + 1], current[at]) + _ADDED)
         previous = current
     last: Costs = previous[-1]
     return last

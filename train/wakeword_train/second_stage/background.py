@@ -13,6 +13,7 @@ from wakeword.model.model import Model
 from wakeword.model.recording_logits import window_logits
 from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
+from wakeword.verify.phoneme_verifier import BLANK
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
@@ -106,13 +107,12 @@ class _PackedSound:
         return stage.head(np.ascontiguousarray(self._embeddings[end - HEAD_EMBEDDINGS : end])), None
 
     def _fit(self, frame: int) -> float | None:
-        stage = self._reader.stage
-        if stage.phoneme_tokens is None:
+        if (verifier := self._reader.stage.phonemes) is None:
             return None
-        n_tokens, blank = stage.phoneme_tokens
+        tokens = verifier.network.tokens
         last = self._first + (frame + 1) // FRAMES_OF_PHONEME
         first = max(last - FRAMES_A_SECOND * 2 // FRAMES_OF_PHONEME, self._first)
-        return stage.fit(self._phonemes.between(first, last, n_tokens, blank))
+        return verifier.keyword.score(self._phonemes.between(first, last, len(tokens), tokens.index(BLANK)))
 
 
 def _silence(network: EmbeddingNetwork) -> np.ndarray:

@@ -97,7 +97,8 @@ class EvidenceReader:
             heard_at = sound.at(gain_of(samples_of(end - self._window, end)))
             if not phonemes:
                 return stage.head(heard_at.embeddings(stage.embedding, frame)), None
-            return math.nan, stage.phoneme_score(heard_at.samples_of(end - PHONEME_SAMPLES, end))
+            samples = heard_at.samples_of(end - PHONEME_SAMPLES, end)
+            return math.nan, None if stage.phonemes is None else stage.phonemes.evidence(samples)
 
         return self.read_with(logits, heard)
 
