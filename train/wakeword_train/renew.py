@@ -103,8 +103,11 @@ def _encoders() -> Path:
 
 def _ways(phrase: str, language: str, training: Any, digest: str) -> Any:
     """The ways to say the word, as its training had them."""
+    from wakeword_train.from_text import TAKEN, as_heard
     from wakeword_train.spoken_texts import SpokenKeyword
     from wakeword_train.synthesis_config import SynthesisConfig
 
     recogniser = load_phonemes(_encoders() / PHONEMES_FILE, digest)
-    return SpokenKeyword(phrase, SynthesisConfig.of_record(training), 0, language).variants(recogniser.tokens)
+    ways = SpokenKeyword(phrase, SynthesisConfig.of_record(training), 0, language).variants(recogniser.tokens)
+    taken = [way for way in training.get(TAKEN, ()) if set(way) <= set(recogniser.tokens)]
+    return ways and (*ways, *map(as_heard, taken))
