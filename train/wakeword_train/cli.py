@@ -1,4 +1,4 @@
-"""What ``wakeword train`` starts: a training, or a model from the text alone."""
+"""What ``wakeword train`` starts: a training, or a model from the text alone, which takes may teach."""
 
 from pathlib import Path
 
@@ -12,6 +12,12 @@ def train(options: TrainOptions) -> None:
 
         print(make_now(options))
         return
+    if options.base is not None:
+        from wakeword_train.from_takes import is_typed, make_learned
+
+        if is_typed(options.base):
+            print(make_learned(options))
+            return
     from wakeword_train.train_command import run_command
 
     run_command(options)

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from wakeword.base.errors import CalibrationError, ConfigError, ModelError, WakewordError
+from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
 from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
-from wakeword.model.installed import model_file
 from wakeword.model.model import read_model
 from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
@@ -24,6 +23,7 @@ from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.points import (
+    base_model,
     check_target,
     default_point,
     put_into_place,
@@ -39,17 +39,6 @@ PHASES = (Phase.SPEECH, Phase.READING, Phase.FIRST, Phase.MEASURING)
 """What ``enrol_model`` does, in order."""
 _NEAR_NEGATIVES, _NEGATIVES = 600, 900
 """Synthesised clips if the configuration asks for none: a model must be trained on something other than the word."""
-
-
-def base_model(name: Path | str) -> Path:
-    """The file of an included or installed model, by its keyword, or of any other. ``ConfigError`` if there is none."""
-    try:
-        path = model_file(name)
-    except ModelError as error:
-        raise ConfigError(f"expected a model to begin with: {error}") from error
-    if not path.is_file():
-        raise ConfigError(f"expected a model file to begin with, found no {path}; check the path or give a keyword")
-    return path
 
 
 def enrol_model(

@@ -9,6 +9,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,8 @@ _ROOM = 0.1
 """By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
 several windows, where the best counts."""
 _MOST_SOUNDS = 22
+TAKEN = "taken"
+"""Key of the ways that takes taught, in the card's record of training."""
 _LOOK, _STEP = 100, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
 
@@ -106,7 +109,7 @@ def model_from_text(
         if _is_of_now(out, text):
             return out
         out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, _model_of_text(spoken))
+    write_whole(out, model_of_text(spoken))
     return Path(out)
 
 
@@ -128,7 +131,7 @@ def make_now(options: TrainOptions) -> Path:
         say=options.say or (),
         anyway=options.anyway,
     )
-    _tell(path)
+    tell(path)
     note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
     return path
 
@@ -136,11 +139,12 @@ def make_now(options: TrainOptions) -> Path:
 def typed_model(text: str) -> Path:
     """The model of ``listen --say``: the kept one, or a new one, with what it is worth."""
     path = model_from_text(text)
-    _tell(path)
+    tell(path)
     return path
 
 
-def _tell(path: Path) -> None:
+def tell(path: Path) -> None:
+    """Say what a model that was made from its text is worth, and what would make it better."""
     card = read_model(path).card
     judged = verdict(card, str(path))
     note(f"'{printable(card.phrase)}' is {judged}")
@@ -182,21 +186,28 @@ def _made_with() -> dict[str, str]:
     return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
 
 
+def installed_recogniser() -> PhonemeNetwork:
+    """The phoneme recogniser of this version."""
+    path = _encoders() / PHONEMES_FILE
+    return load_phonemes(path, file_digest(path))
+
+
 def _encoders() -> Path:
     return assets_folder() / "encoders"
 
 
-def _model_of_text(spoken: SpokenKeyword) -> bytes:
+def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) -> bytes:
     """The bytes of a word's model file: always the same for the same text, version, recogniser and pack.
 
+    ``taken``: more ways to say it, as tokens of the recogniser, which recordings taught (``from_takes``).
     Raises as ``model_from_text`` does.
     """
     from wakeword_tools.measure.cards import embed_card
 
     spoken.require_spoken()
     made_with = _made_with()
-    recogniser = load_phonemes(_encoders() / PHONEMES_FILE, made_with["recogniser"])
-    pack = _heard_by(made_with["recogniser"], STARTER)
+    recogniser = installed_recogniser()
+    pack = heard_by(made_with["recogniser"], STARTER)
     template = read_model_bytes(assets_folder("wakeword_train") / "encoders" / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
@@ -206,14 +217,8 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         fusion=FUSION,
         phoneme_step=MAX_PHONEME_STEP,
     )
-    verifier = with_phonemes(verifier, spoken, _ways_of(spoken, recogniser), pack)
-    keyword = PhonemeVerifier(recogniser, verifier).keyword
-    points = points_of_fits(
-        pack_fits(pack, (spoken.keyword, *spoken.plan.also), keyword, recogniser.tokens),
-        spoken,
-        noise=pack_fits(_heard_by(made_with["recogniser"], NOISE), (), keyword, recogniser.tokens),
-        fingerprint=made_with["starter_pack"][:16],
-    )
+    verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, recogniser), *map(as_heard, taken)), pack)
+    points = points_of_search(PhonemeVerifier(recogniser, verifier).keyword, spoken, recogniser.tokens)
     training = {
         "method": TYPED,
         "language": spoken.language,
@@ -221,6 +226,8 @@ def _model_of_text(spoken: SpokenKeyword) -> bytes:
         "config": {"synthesis": {"also": list(spoken.plan.also), "say": list(spoken.plan.say)}},
         "made_with": made_with,
     }
+    if taken:
+        training[TAKEN] = [list(way) for way in taken]
     made = ModelCard(
         phrase=spoken.keyword,
         version=__version__,
@@ -264,7 +271,12 @@ def with_phonemes(
     return dataclasses.replace(renewed, quick_digest=digests[1], quick_gate=gate)
 
 
-def _ways_of(spoken: SpokenKeyword, recogniser: PhonemeNetwork) -> tuple[HeardAs, ...]:
+def as_heard(way: Sequence[str]) -> HeardAs:
+    """A way that is these tokens, and no others."""
+    return HeardAs(tuple((token,) for token in way), tuple((0.0,) for _ in way))
+
+
+def ways_of(spoken: SpokenKeyword, recogniser: PhonemeNetwork) -> tuple[HeardAs, ...]:
     """The ways to say a word. ``ConfigError`` if there are none, or none that is short enough to be heard whole."""
     ways = spoken.variants(recogniser.tokens)
     if not ways:
@@ -277,12 +289,25 @@ def _ways_of(spoken: SpokenKeyword, recogniser: PhonemeNetwork) -> tuple[HeardAs
     return ways
 
 
-def _heard_by(recogniser: str, name: str) -> HeardPack:
+@lru_cache(maxsize=2)
+def heard_by(recogniser: str, name: str) -> HeardPack:
     """An installed pack. ``DataError`` if its recogniser is not the one of this digest."""
     pack = read_heard(pack_path(name))
     if pack.phonemes_digest != recogniser:
         raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")
     return pack
+
+
+def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword, tokens: Sequence[str]) -> list[OperatingPoint]:
+    """``points_of_fits`` of a word in the installed packs. Raises as that does."""
+    made_with = _made_with()
+    speech, noise = (heard_by(made_with["recogniser"], name) for name in (STARTER, NOISE))
+    return points_of_fits(
+        pack_fits(speech, (spoken.keyword, *spoken.plan.also), keyword, tokens),
+        spoken,
+        noise=pack_fits(noise, (), keyword, tokens),
+        fingerprint=made_with["starter_pack"][:16],
+    )
 
 
 def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, tokens: Sequence[str]) -> list[Scores]:
@@ -309,6 +334,11 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
                 fits[look] = -np.inf
         found.append(fits)
     return found
+
+
+def score_of_fit(fit: float) -> float:
+    """The score of a window that fits so well."""
+    return fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit)
 
 
 def _hours(looks: Sequence[Scores]) -> float:
@@ -344,7 +374,7 @@ def points_of_fits(
                 target.name,
                 target.kind.value,
                 target.value,
-                fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit),
+                score_of_fit(fit),
                 people.middle,
                 people.low,
                 people.high,

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
+from wakeword.base.errors import CalibrationError, ConfigError, ModelError, WakewordError
 from wakeword.base.events import Events
 from wakeword.base.files import replacing, resolved
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
+from wakeword.model.installed import model_file
 from wakeword.model.model import read_model
 from wakeword_tools.measure.point_choice import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target, choose_threshold
@@ -170,6 +171,17 @@ def require_trained(card: ModelCard) -> None:
             f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; train it: "
             f"wakeword train {shlex.quote(card.phrase)}"
         )
+
+
+def base_model(name: Path | str) -> Path:
+    """The file of an included or installed model, by its keyword, or of any other. ``ConfigError`` if there is none."""
+    try:
+        path = model_file(name)
+    except ModelError as error:
+        raise ConfigError(f"expected a model to begin with: {error}") from error
+    if not path.is_file():
+        raise ConfigError(f"expected a model file to begin with, found no {path}; check the path or give a keyword")
+    return path
 
 
 def check_target(out: Path) -> None:

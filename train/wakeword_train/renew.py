@@ -52,7 +52,7 @@ def renew_model(path: Path) -> bool:
 def _renewed(path: Path, model: bytes) -> bytes:
     """The model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
-    from wakeword_train.from_text import with_phonemes
+    from wakeword_train.from_text import TAKEN, as_heard, with_phonemes
     from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
     from wakeword_train.spoken_texts import SpokenKeyword
     from wakeword_train.synthesis_config import SynthesisConfig
@@ -66,10 +66,12 @@ def _renewed(path: Path, model: bytes) -> bytes:
     if (verifier.phonemes_digest, verifier.quick_digest) == (digest, quick_digest):
         return model
     spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
-    ways = spoken.variants(load_phonemes(_encoders() / PHONEMES_FILE, digest).tokens)
+    tokens = load_phonemes(_encoders() / PHONEMES_FILE, digest).tokens
+    ways = spoken.variants(tokens)
     if not ways:
         raise ConfigError(f"{path}: expected sounds that the recogniser knows, got {card.phrase!r}; train it again")
-    renewed = with_phonemes(verifier, spoken, ways)
+    taken = [as_heard(way) for way in card.training.get(TAKEN, ()) if set(way) <= set(tokens)]
+    renewed = with_phonemes(verifier, spoken, (*ways, *taken))
     data = with_verifier(
         model,
         head_of(model),

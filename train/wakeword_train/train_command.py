@@ -24,8 +24,9 @@ from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, req
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
-from wakeword_train.enrolment import PHASES, base_model, enrol_model
+from wakeword_train.enrolment import PHASES, enrol_model
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
+from wakeword_train.points import base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict

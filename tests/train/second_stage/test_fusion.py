@@ -7,6 +7,7 @@ import pytest
 
 from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
+from wakeword_train.report.verdict import text_alone
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion.fusion_fit import (
     PHONEME_FLOORS,
@@ -129,7 +130,8 @@ def test_from_voices_alone_the_phonemes_weigh_as_they_tell_the_word_from_speech(
         heard = spoken([fit] * 20)
         shares.append(told_apart(heard))
         fusion = best_fusion(heard, GATE, phonemes=True)
-        assert fusion.phonemes == pytest.approx(USUAL[2] * shares[-1], abs=1e-4)
+        assert fusion.phonemes == pytest.approx(text_alone().weights[2] * shares[-1], abs=1e-4)
+        assert (fusion.stage_one, fusion.embedding) == text_alone().weights[:2]
         assert (fusion.phonemes == 0) is (fusion.phoneme_floor == 0)
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)

@@ -46,7 +46,7 @@ from wakeword_train.second_stage.result import HeldOut, SecondStageResult, Stand
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun
 
-PROBE = -4.0
+PROBE = -6.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""
 _BELOW_GATE = 2.0
 """Logits below the gate down to which windows are mined."""

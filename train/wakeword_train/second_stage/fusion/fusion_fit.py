@@ -20,8 +20,8 @@ from wakeword_train.second_stage.result import HeldOut
 PHONEME_FLOORS = (6.0, 3.0)
 """The phonemes' score is not looked at below minus one of these numbers: it then says only that the word was not heard. In
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
-USUAL = np.array(text_alone().weights)
-"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit most words."""
+USUAL = np.array([1.0, 1.0, 3.0])
+"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit most words with recordings."""
 STRENGTH = 0.05
 """How strongly the regression is held near them where people decide."""
 NO_GATE = -1e6
@@ -50,10 +50,10 @@ def fit_fusion(
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
     weights stay where they begin, with a bias of 0. ``phonemes``: the share of their usual weight that the phonemes begin
     with, 0 for a fusion without them. ``floor``: one of ``PHONEME_FLOORS``.
-    ``fixed``: the weights stay where they begin, and only the bias is fitted. All parts find nearly every synthetic voice
-    of the kind that they learned from, so these cannot tell which part finds people.
+    ``fixed``: the weights are those of other words whose people were heard, and only the bias is fitted. All parts find
+    nearly every synthetic voice of the kind that they learned from, so these cannot tell which part finds people.
     """
-    weights = USUAL * [1, 1, phonemes]
+    weights = (np.array(text_alone().weights) if fixed else USUAL) * [1, 1, phonemes]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
     rows = [(looks, group) for looks, group in rows if len(looks)]
     if {group.positive for _, group in rows} != {True, False}:

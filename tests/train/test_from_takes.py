@@ -1,0 +1,110 @@
+"""Laws of what takes teach a model that was made from its text."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from wakeword import ConfigError, DataError
+from wakeword.audio.pcm import write_audio
+from wakeword.base.types import Array
+from wakeword.model.model import read_model
+from wakeword_train import from_takes, model_from_text
+from wakeword_train.from_takes import _nearest, is_typed, learn_takes, make_learned
+from wakeword_train.from_text import TAKEN, installed_recogniser
+from wakeword_train.points import base_model
+from wakeword_train.renew import renew_model
+from wakeword_train.train_options import TrainOptions
+
+GERMAN = ("k", "ɔ", "n", "b", "j", "u", "t", "ɚ")
+"""How some people say "computer", heard as it is said."""
+SHORT = ("ə", "n", "d", "ə", "t")
+"""Sounds that are said all the time."""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return model_from_text("computer", tmp_path_factory.mktemp("typed") / "computer.onnx")
+
+
+def heard(tokens: Sequence[str]) -> Array:
+    """A look at a take in which the recogniser is sure of these sounds, ``(frames, tokens)``."""
+    known = installed_recogniser().tokens
+    frames = ["<blank>"] * 30 + [token for one in tokens for token in (one, one, "<blank>")] + ["<blank>"] * 30
+    look = np.full((len(frames), len(known)), -12.0, np.float32)
+    look[np.arange(len(frames)), [known.index(token) for token in frames]] = -0.01
+    return look
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """A folder of takes in which the recogniser hears these sounds."""
+
+    def takes(*sounds: Sequence[str]) -> Path:
+        folder = tmp_path / "takes"
+        folder.mkdir()
+        for number in range(len(sounds)):
+            write_audio(folder / f"{number}.wav", np.zeros(16_000, np.float32))
+        looks = iter(map(heard, sounds))
+        monkeypatch.setattr(from_takes, "_best_look", lambda *_: next(looks))
+        return folder
+
+    return takes
+
+
+def test_the_stretch_nearest_to_the_word_is_found_amid_other_sounds() -> None:
+    word = (("a", "e"), ("b",), ("c",), ("d",))
+    assert _nearest(word, list("xxabcdxx")) == (0.0, tuple("abcd"))
+    assert _nearest(word, list("xebcdx")) == (0.0, tuple("ebcd"))
+    assert _nearest(word, list("xxabdxx")) == (0.25, tuple("abd"))
+    assert _nearest(word, list("xxabxdxx")) == (0.25, tuple("abxd"))
+    assert _nearest(word, []) == (1.0, ())
+
+
+def test_a_way_that_takes_share_is_learned_and_found(base: Path, said, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    out = tmp_path / "mine.onnx"
+    before = base.read_bytes()
+    learned = learn_takes(base, [said(GERMAN, GERMAN, GERMAN)], out)
+    assert learned.ways == (GERMAN,)
+    assert (learned.takes, learned.found_before, learned.found) == (3, 0, 3)
+    assert base.read_bytes() == before
+    card, mine = read_model(base).card, read_model(out).card
+    assert card.verifier is not None
+    assert mine.verifier is not None
+    assert mine.verifier.phonemes == (*card.verifier.phonemes, tuple((token,) for token in GERMAN))
+    assert mine.point().threshold <= card.point().threshold
+    assert mine.point().target <= card.point().target
+    assert mine.training[TAKEN] == [list(GERMAN)]
+    assert not renew_model(out)  # it is of this version, with what it learned
+
+
+def test_what_one_take_teaches_is_not_counted_as_found(base: Path, said, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    learned = learn_takes(base, [said(GERMAN)], tmp_path / "mine.onnx")
+    assert learned.ways == (GERMAN,)
+    assert learned.found == 0
+
+
+def test_sounds_that_speech_is_full_of_are_not_learned(
+    base: Path, said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(from_takes, "_DIFFERENT", 1.0)
+    learned = learn_takes(base, [said(SHORT, SHORT, SHORT)], tmp_path / "mine.onnx")
+    assert learned.ways == ()
+    assert (tmp_path / "mine.onnx").read_bytes() == base.read_bytes()
+
+
+def test_what_cannot_teach_is_refused(base: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(DataError, match="recordings of 'computer'"):
+        learn_takes(base, [], tmp_path / "mine.onnx")
+    with pytest.raises(DataError, match="audio files"):
+        learn_takes(base, [empty], tmp_path / "mine.onnx")
+    assert not is_typed("jarvis")
+    with pytest.raises(ConfigError, match="made from its text"):
+        learn_takes(base_model("jarvis"), [base.parent / "none"], tmp_path / "mine.onnx")
+    with pytest.raises(typer.BadParameter, match="--background"):
+        make_learned(TrainOptions(base=str(base), background=[empty]))
+    assert not (tmp_path / "mine.onnx").exists()

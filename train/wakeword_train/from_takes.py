@@ -1,0 +1,208 @@
+"""A model that was made from its text learns how its user says the word, in seconds and without training.
+
+What the recogniser hears in recordings of the word becomes more ways to say it. A way is kept only if the speech and the
+noise of the packs allow it at the same threshold: "operator" without its last syllables would wake in all speech.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.events import SILENT
+from wakeword.base.files import write_whole
+from wakeword.base.text import counted
+from wakeword.base.types import Array
+from wakeword.cli.console import note
+from wakeword.format.card import ModelCard
+from wakeword.format.verifier_card import Variant
+from wakeword.model.model import read_model
+from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
+from wakeword_train.from_text import (
+    as_heard,
+    installed_recogniser,
+    model_of_text,
+    points_of_search,
+    score_of_fit,
+    tell,
+    ways_of,
+)
+from wakeword_train.points import TYPED, base_model, check_target, default_point
+from wakeword_train.spoken_texts import SpokenKeyword
+from wakeword_train.synthesis_config import SynthesisConfig
+from wakeword_train.train_options import TrainOptions
+
+MOST_WAYS = 4
+"""Ways that are learned at most: each costs time at every look."""
+_FEWEST_SOUNDS = 4
+_DIFFERENT = 0.5
+"""The largest part of the word's phonemes that a way may have otherwise: more is another word, or noise."""
+_SILENCE, _STEP = 2 * SAMPLE_RATE, SAMPLE_RATE * 8 // 25
+"""Samples of silence around a take, and from one look at it to the next."""
+
+Way = tuple[str, ...]
+"""Tokens of the recogniser."""
+
+
+def is_typed(base: str) -> bool:
+    """Whether the model, a file or a name, was made from its text."""
+    return read_model(base_model(base)).card.training.get("method") == TYPED
+
+
+def make_learned(options: TrainOptions) -> Path:
+    """``wakeword train --from`` a model that was made from its text: write what its user's takes teach.
+
+    Raises ``typer.BadParameter`` for options of training, and as ``learn_takes`` does.
+    """
+    options.require_alone("--from a model that was made from its text", ("base", "positives", "out"))
+    base = base_model(options.base or "")
+    out = options.out or Path(f"my-{base.name}")
+    check_target(out)
+    learned = learn_takes(base, options.positives or (), out)
+    ways = counted(len(learned.ways), "way")
+    note(
+        f"learned {ways} to say it from {counted(learned.takes, 'take')}: found {learned.found_before} of them before, and "
+        f"{learned.found} by what the other takes teach"
+    )
+    tell(out)
+    return out
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What takes taught."""
+
+    ways: tuple[Way, ...]
+    takes: int
+    found_before: int
+    """Takes that the model finds without these ways."""
+    found: int
+    """Takes that are found by what the other takes teach."""
+
+
+def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
+    """Write the model ``base`` with what the recordings in ``folders`` teach to ``out``; without a new way, as it is.
+
+    Raises ``DataError`` without recordings, ``ConfigError`` if ``base`` was not made from its text, and as ``read_audio``
+    and ``model_from_text`` do.
+    """
+    card = read_model(base).card
+    files = list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
+    if not files:
+        raise DataError(f"expected recordings of {card.phrase!r}, got none; give their folder with --positives")
+    takes = _Takes(card, [read_audio(path) for path in files])
+    ways = takes.ways_of(range(len(files)))
+    by_others = [takes.ways_of([other for other in range(len(files)) if other != take]) for take in range(len(files))]
+    found = sum(takes.finds(take, others) for take, others in enumerate(by_others))
+    write_whole(out, model_of_text(takes.spoken, ways))
+    return Learned(ways, len(files), sum(takes.finds(take, ()) for take in range(len(files))), found)
+
+
+class _Takes:
+    """Recordings of a word as the recogniser hears them, and the ways to say it that they teach."""
+
+    def __init__(self, card: ModelCard, takes: Sequence[Array]) -> None:
+        if card.training.get("method") != TYPED:
+            raise ConfigError(f"expected a model that was made from its text, got the trained one of {card.phrase!r}")
+        self.spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
+        self._recogniser = installed_recogniser()
+        self._own = ways_of(self.spoken, self._recogniser)
+        near = list(zip(*self.spoken.near(self._recogniser.tokens), strict=True))
+        self._near = KeywordPhonemes(near[0], self._recogniser.tokens, near[1]) if near else None
+        self._searches: dict[tuple[Way, ...], _Search] = {}
+        word = self._with(()).keyword
+        self._heard = [_best_look(self._recogniser, word, samples) for samples in takes]
+        self._said = [self._way_in(heard) for heard in self._heard]
+
+    def finds(self, take: int, ways: tuple[Way, ...]) -> bool:
+        """Whether a take is found at the default threshold of the word with these ways besides its own."""
+        return self._with(ways).finds(self._heard[take])
+
+    def ways_of(self, takes: Sequence[int]) -> tuple[Way, ...]:
+        """The ways that find more of these takes and cost no mistakes in the packs, what was heard most often first."""
+        kept: tuple[Way, ...] = ()
+        before = self._with(kept)
+        for way, _ in Counter(way for take in takes if (way := self._said[take])).most_common():
+            more = (*kept, way)
+            if not self._with(more).promises_as_much_as(before):
+                continue
+            if sum(self.finds(take, more) for take in takes) > sum(self.finds(take, kept) for take in takes):
+                kept = more
+        return kept[:MOST_WAYS]
+
+    def _with(self, ways: tuple[Way, ...]) -> "_Search":
+        """The search for the word with more ways, as a model that is made from them would have it."""
+        if ways not in self._searches:
+            every = [*self._own, *map(as_heard, ways)]
+            keyword = KeywordPhonemes(
+                [way.variant for way in every],
+                self._recogniser.tokens,
+                [way.losses for way in every],
+                near=self._near,
+            )
+            try:
+                point = default_point(points_of_search(keyword, self.spoken, self._recogniser.tokens), SILENT)
+                self._searches[ways] = _Search(keyword, point.threshold, point.target)
+            except ConfigError:  # speech is full of it
+                self._searches[ways] = _Search(keyword, np.inf, np.inf)
+        return self._searches[ways]
+
+    def _way_in(self, heard: Array) -> Way | None:
+        """The stretch of the likeliest tokens that is nearest to a way to say the word; ``None`` if none is near."""
+        tokens = [self._recogniser.tokens[token] for token in heard.argmax(axis=1)]
+        said = [token for token, _ in itertools.groupby(tokens) if token not in (BLANK, WORD_BOUNDARY)]
+        differs, stretch = min((_nearest(way.variant, said) for way in self._own), default=(1.0, ()))
+        return stretch if differs <= _DIFFERENT and len(stretch) >= _FEWEST_SOUNDS else None
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A word's search and the default point that the packs allow it."""
+
+    keyword: KeywordPhonemes
+    threshold: float
+    target: float
+    """Mistakes an hour."""
+
+    def finds(self, heard: Array) -> bool:
+        """Whether the word is found in a look, ``(frames, tokens)``."""
+        return score_of_fit(self.keyword.score(heard)) >= self.threshold
+
+    def promises_as_much_as(self, other: "_Search") -> bool:
+        """Whether what the other finds is found, with no more mistakes promised."""
+        return self.threshold <= other.threshold and self.target <= other.target
+
+
+def _best_look(recogniser: PhonemeNetwork, word: KeywordPhonemes, samples: Array) -> Array:
+    """What the recogniser hears where the word fits best in a take, ``(frames, tokens)``."""
+    padded = np.pad(samples, _SILENCE)
+    looks = [
+        recogniser.log_probabilities(padded[start : start + _SILENCE])
+        for start in range(_STEP, len(padded) - _SILENCE, _STEP)
+    ]
+    return max(looks, key=word.score)
+
+
+def _nearest(variant: Variant, said: Sequence[str]) -> tuple[float, Way]:
+    """The stretch of ``said`` with the fewest edits from a way to say a word, and these as a part of its phonemes.
+
+    The shortest of equals: sounds before and after the word are not a part of it.
+    """
+    best = [(0.0, place, place) for place in range(len(said) + 1)]  # edits, first and end of the stretch
+    for sound in variant:
+        row = [(best[0][0] + 1, 0, 0)]
+        for place, token in enumerate(said):
+            edits, first, _ = best[place]
+            ways = [(edits + (token not in sound), first), (best[place + 1][0] + 1, best[place + 1][1])]
+            ways.append((row[place][0] + 1, row[place][1]))
+            least, start = min(ways, key=lambda way: (way[0], -way[1]))
+            row.append((least, start, place + 1))
+        best = row
+    edits, first, end = min(best, key=lambda one: (one[0], one[2] - one[1]))
+    return edits / len(variant), tuple(said[first:end])
