@@ -104,7 +104,7 @@ def read_pair(data: Path) -> SavedPair | None:
 def add_label(pair: SavedPair, label: Mapping[str, object]) -> None:
     """Write a label into the data of a pair. ``FileNotFoundError`` if a person moved it, or it was deleted, meanwhile."""
     with turn_in(pair.data.parent):
-        write_json(pair.data, content_of(pair.data) | label, private=True)
+        write_json(pair.data, {**content_of(pair.data), **label}, private=True)
 
 
 def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:

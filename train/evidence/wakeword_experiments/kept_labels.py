@@ -100,7 +100,7 @@ def label_all(work: Path, uri: str) -> Iterator[dict[str, Any]]:
             if pair.text is None:
                 label_pair(pair, speech, lambda phrase: load_model(phrase).second_stage)
             told = {name: content_of(pair.data).get(name) for name in ("keyword", "near_miss", "fit", "text")}
-            yield {"kind": folder.name, **told, "probably": probably(told["text"], told["fit"])}
+            yield {"kind": folder.name, **told, "probably": probably(told["text"] or "", told["fit"])}
 
 
 def share_of(rows: list[dict[str, Any]], label: str) -> list[float]:
@@ -123,4 +123,4 @@ def measure_labels(audio: Path, work: Path, out: Path, uri: str) -> None:
 
 
 if __name__ == "__main__":
-    measure_labels(*map(Path, sys.argv[1:4]), sys.argv[4])
+    measure_labels(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])

@@ -63,7 +63,7 @@ def english(audio: Path, heard: Places, network: Path) -> dict[str, Person]:
 
 def telephone(audio: Path, heard: Places, network: Path) -> dict[str, Person]:
     """People of calls, with the sentences they said, without the word in them."""
-    spoken = defaultdict(list)
+    spoken: dict[str, list[Array]] = defaultdict(list)
     for line in (audio / "telephone/sentences/index.jsonl").read_text().splitlines():
         row = json.loads(line)
         samples = read_audio(audio / "telephone/sentences" / row["file"])
