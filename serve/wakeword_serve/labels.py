@@ -53,7 +53,8 @@ def label_pair(pair: SavedPair, speech: SpeechToText, stage_of: StageOf) -> None
     # Up to where the word may end.
     last = len(samples) - max(0, round(SAMPLE_RATE * float(content_of(pair.data).get("after", 0))) - _AFTER)
     text = speech.text(samples)
-    fit = None if stage is None else stage.phoneme_score(samples[max(0, last - PhonemeVerifier.samples) : last])
+    word = None if stage is None else stage.phonemes
+    fit = None if word is None else word.evidence(samples[max(0, last - PhonemeVerifier.samples) : last])
     add_label(pair, {"text": text, "probably": probably(text, fit), "fit": None if fit is None else max(_WORST, fit)})
 
 

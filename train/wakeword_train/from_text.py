@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -219,7 +220,7 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
     )
     verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, recogniser), *map(as_heard, taken)), pack)
     points = points_of_search(PhonemeVerifier(recogniser, verifier).keyword, spoken, recogniser.tokens)
-    training = {
+    training: dict[str, Any] = {
         "method": TYPED,
         "language": spoken.language,
         "background_hours": {ENGLISH: round(pack.hours, 2)},
