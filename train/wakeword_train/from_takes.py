@@ -93,6 +93,8 @@ def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
     and ``model_from_text`` do.
     """
     card = read_model(base).card
+    if card.training.get("method") != TYPED:
+        raise ConfigError(f"expected a model that was made from its text, got the trained one of {card.phrase!r}")
     files = list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
     if not files:
         raise DataError(f"expected recordings of {card.phrase!r}, got none; give their folder with --positives")
@@ -108,8 +110,6 @@ class _Takes:
     """Recordings of a word as the recogniser hears them, and the ways to say it that they teach."""
 
     def __init__(self, card: ModelCard, takes: Sequence[Array]) -> None:
-        if card.training.get("method") != TYPED:
-            raise ConfigError(f"expected a model that was made from its text, got the trained one of {card.phrase!r}")
         self.spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
         self._recogniser = installed_recogniser()
         self._own = ways_of(self.spoken, self._recogniser)
