@@ -194,6 +194,8 @@ def _require_packages() -> None:
 
 def _serve(options: ServeOptions) -> None:
     _require_packages()
+    if options.playback_channel:
+        require("echo", "wakeword_echo")
     # Only now: these modules need the packages of the extra.
     from wakeword_serve.client_stream import StreamSettings
     from wakeword_serve.connection import TimeLimits

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import typer
 
-from wakeword import ConfigError, DataError
+from wakeword import AudioFileError, ConfigError, DataError
 from wakeword.audio.pcm import write_audio
 from wakeword.base.types import Array
 from wakeword.model.model import read_model
@@ -100,7 +100,7 @@ def test_what_cannot_teach_is_refused(base: Path, tmp_path: Path) -> None:
     empty.mkdir()
     with pytest.raises(DataError, match="recordings of 'computer'"):
         learn_takes(base, [], tmp_path / "mine.onnx")
-    with pytest.raises(DataError, match="audio files"):
+    with pytest.raises(AudioFileError, match="audio files"):
         learn_takes(base, [empty], tmp_path / "mine.onnx")
     assert not is_typed("jarvis")
     with pytest.raises(ConfigError, match="made from its text"):

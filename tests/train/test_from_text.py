@@ -358,7 +358,7 @@ def test_the_recogniser_is_asked_where_the_quick_one_hears_the_word_and_the_word
         asked.clear()
         scores.append(stream_scores(one, sentences))
         counts.append(len(asked))
-    assert 0 < 8 * counts[0] < counts[1]
+    assert 0 < 3 * counts[0] < counts[1]
     quick, every = scores[0][: len(scores[1])], scores[1]  # after the end it listens on
     threshold = model.card.point().threshold
     assert [events_at([one], threshold) for one in scores] == [3, 3]
