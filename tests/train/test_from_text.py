@@ -39,12 +39,13 @@ from wakeword_tools.measure.intervals import most_events
 from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores
 from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
 from wakeword_train import model_from_text
-from wakeword_train.from_text import FUSION, HIGHEST, LOWEST, pack_fits, typed_model
+from wakeword_train.from_text import typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import text_alone, verdict
 from wakeword_train.spoken_texts import MOST_NEAR
 from wakeword_train.train_options import TrainOptions
+from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, pack_fits
 
 WORD = "computer"
 TOKENS = ["<blank>", "<wb>", "a", "b", "c"]

@@ -28,8 +28,6 @@ from wakeword_train.from_text import (
     as_heard,
     installed_recogniser,
     model_of_text,
-    points_of_search,
-    score_of_fit,
     tell,
     ways_of,
 )
@@ -37,6 +35,7 @@ from wakeword_train.points import TYPED, base_model, check_target, default_point
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
 from wakeword_train.train_options import TrainOptions
+from wakeword_train.typed_points import points_of_search, score_of_fit
 
 MOST_WAYS = 4
 """Ways that are learned at most: each costs time at every look."""
@@ -46,7 +45,7 @@ _DIFFERENT = 0.5
 _SILENCE, _STEP = 2 * SAMPLE_RATE, SAMPLE_RATE * 8 // 25
 """Samples of silence around a take, and from one look at it to the next."""
 
-Way = tuple[str, ...]
+TokenWay = tuple[str, ...]
 """Tokens of the recogniser."""
 
 
@@ -78,7 +77,7 @@ def make_learned(options: TrainOptions) -> Path:
 class Learned:
     """What takes taught."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[TokenWay, ...]
     takes: int
     found_before: int
     """Takes that the model finds without these ways."""
@@ -115,18 +114,18 @@ class _Takes:
         self._own = ways_of(self.spoken, self._recogniser)
         near = list(zip(*self.spoken.near(self._recogniser.tokens), strict=True))
         self._near = KeywordPhonemes(near[0], self._recogniser.tokens, near[1]) if near else None
-        self._searches: dict[tuple[Way, ...], _Search] = {}
+        self._searches: dict[tuple[TokenWay, ...], _Search] = {}
         word = self._with(()).keyword
         self._heard = [_best_look(self._recogniser, word, samples) for samples in takes]
         self._said = [self._way_in(heard) for heard in self._heard]
 
-    def finds(self, take: int, ways: tuple[Way, ...]) -> bool:
+    def finds(self, take: int, ways: tuple[TokenWay, ...]) -> bool:
         """Whether a take is found at the default threshold of the word with these ways besides its own."""
         return self._with(ways).finds(self._heard[take])
 
-    def ways_of(self, takes: Sequence[int]) -> tuple[Way, ...]:
+    def ways_of(self, takes: Sequence[int]) -> tuple[TokenWay, ...]:
         """The ways that find more of these takes and cost no mistakes in the packs, what was heard most often first."""
-        kept: tuple[Way, ...] = ()
+        kept: tuple[TokenWay, ...] = ()
         before = self._with(kept)
         for way, _ in Counter(way for take in takes if (way := self._said[take])).most_common():
             more = (*kept, way)
@@ -136,7 +135,7 @@ class _Takes:
                 kept = more
         return kept[:MOST_WAYS]
 
-    def _with(self, ways: tuple[Way, ...]) -> "_Search":
+    def _with(self, ways: tuple[TokenWay, ...]) -> "_Search":
         """The search for the word with more ways, as a model that is made from them would have it."""
         if ways not in self._searches:
             every = [*self._own, *map(as_heard, ways)]
@@ -153,7 +152,7 @@ class _Takes:
                 self._searches[ways] = _Search(keyword, np.inf, np.inf)
         return self._searches[ways]
 
-    def _way_in(self, heard: Array) -> Way | None:
+    def _way_in(self, heard: Array) -> TokenWay | None:
         """The stretch of the likeliest tokens that is nearest to a way to say the word; ``None`` if none is near."""
         tokens = [self._recogniser.tokens[token] for token in heard.argmax(axis=1)]
         said = [token for token, _ in itertools.groupby(tokens) if token not in (BLANK, WORD_BOUNDARY)]
@@ -189,7 +188,7 @@ def _best_look(recogniser: PhonemeNetwork, word: KeywordPhonemes, samples: Array
     return max(looks, key=word.score)
 
 
-def _nearest(variant: Variant, said: Sequence[str]) -> tuple[float, Way]:
+def _nearest(variant: Variant, said: Sequence[str]) -> tuple[float, TokenWay]:
     """The stretch of ``said`` with the fewest edits from a way to say a word, and these as a part of its phonemes.
 
     The shortest of equals: sounds before and after the word are not a part of it.

@@ -31,8 +31,9 @@ from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.scores import stream_scores
 from wakeword_train.data.store import ClipStore
-from wakeword_train.from_text import FUSION, model_from_text
+from wakeword_train.from_text import model_from_text
 from wakeword_train.recipe import default_recipe
+from wakeword_train.typed_points import FUSION
 
 FITS = (-2, -1.5, -1.3, -1, -0.9, -0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1, -0.05, -0.02)
 """Thresholds, as fits of the phonemes, of the shares that ``assets/text-alone.json`` holds."""

@@ -1,0 +1,153 @@
+"""The operating points of a word that only phonemes judge, from what the recogniser heard in the packs."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.poisson import poisson_rate
+from wakeword.base.text import shortened
+from wakeword.base.types import Scores
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.point_warnings import SUPPORTED
+from wakeword.format.verifier_card import Fusion, fused_score
+from wakeword.model.installed import assets_folder
+from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes
+from wakeword.verify.shared import PHONEMES_FILE, file_digest
+from wakeword_tools.engines.languages import ENGLISH
+from wakeword_tools.measure.intervals import assurance_of_rate, most_events
+from wakeword_tools.measure.rates import LADDER, RateKind, Target
+from wakeword_tools.measure.scores import events_at, threshold_allowing_events
+from wakeword_tools.transcripts import without_keyword
+from wakeword_train.pack.speech_pack import (
+    FRAMES_A_SECOND,
+    FRAMES_OF_PHONEME,
+    NOISE,
+    STARTER,
+    UNLISTED,
+    HeardPack,
+    pack_path,
+    read_heard,
+)
+from wakeword_train.report.verdict import text_alone
+from wakeword_train.spoken_texts import SpokenKeyword
+
+FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
+"""The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
+LOWEST, UNGUARDED = -1.3, -1.0
+"""No default is below these fits: without near words, those that differ from a long one in a phoneme reach the second."""
+_IN_NOISE = 1.0
+"""False accepts an hour of noise and music."""
+HIGHEST = -0.02
+"""Nor above this one, which a word that is heard as it is written reaches."""
+_ROOM = 0.1
+"""By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
+several windows, where the best counts."""
+_LOOK, _STEP = 100, 25
+"""Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
+
+
+@lru_cache(maxsize=2)
+def installed_pack(name: str) -> HeardPack:
+    """An installed pack. ``DataError`` if its recogniser is not the one of this version."""
+    pack = read_heard(pack_path(name))
+    if pack.phonemes_digest != file_digest(assets_folder() / "encoders" / PHONEMES_FILE):
+        raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")
+    return pack
+
+
+def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword, tokens: Sequence[str]) -> list[OperatingPoint]:
+    """``points_of_fits`` of a word in the installed packs. Raises as that does."""
+    speech, noise = map(installed_pack, (STARTER, NOISE))
+    return points_of_fits(
+        pack_fits(speech, (spoken.keyword, *spoken.plan.also), keyword, tokens),
+        spoken,
+        noise=pack_fits(noise, (), keyword, tokens),
+        fingerprint=file_digest(speech.path)[:16],
+    )
+
+
+def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, tokens: Sequence[str]) -> list[Scores]:
+    """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
+
+    The utterances in which one of ``forms`` is said are left out, and silence is heard before each part.
+    """
+    parts = pack.parts
+    for form in forms:
+        parts = without_keyword(parts, pack.transcripts, form)
+    silent = np.full(len(tokens), -UNLISTED, np.float32)
+    silent[tokens.index(BLANK)] = 0
+    before = np.repeat(silent[None], _LOOK, axis=0)
+    found = list[Scores]()
+    for part in parts:
+        first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
+        heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
+        heard = np.concatenate([before, heard])
+        starts = np.arange(_STEP, last - first + 1, _STEP)
+        states = keyword.of_states(heard)
+        fits = keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape)
+        for look in np.flatnonzero(fits > LOWEST - _ROOM):
+            if keyword.is_near_word(heard[starts[look] : starts[look] + _LOOK]):
+                fits[look] = -np.inf
+        found.append(fits)
+    return found
+
+
+def score_of_fit(fit: float) -> float:
+    """The score of a window that fits so well."""
+    return fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit)
+
+
+def _hours(looks: Sequence[Scores]) -> float:
+    return sum(map(len, looks)) * _STEP * FRAMES_OF_PHONEME / FRAMES_A_SECOND / 3600
+
+
+def points_of_fits(
+    fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
+) -> list[OperatingPoint]:
+    """The points for each rate of false accepts an hour that the looks at speech, ``pack_fits``, can keep, the strictest
+    first; in ``noise``, of another pack, each has at most one an hour. Raises ``ConfigError`` if there is none.
+    """
+    hours, noise_hours = _hours(fits), _hours(noise)
+    noises = [np.exp(some) for some in noise]
+    of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_STEP * FRAMES_OF_PHONEME)
+    hop = _STEP * FRAMES_OF_PHONEME
+    streams = [np.exp(some) for some in fits]
+    points, strictest = list[OperatingPoint](), np.inf
+    lowest = LOWEST if spoken.language == ENGLISH else UNGUARDED
+    for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
+        allowed = most_events(hours, target.value, confidence=SUPPORTED)
+        reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
+        if reached > 1:
+            continue
+        fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, lowest, HIGHEST))
+        if fit >= strictest:
+            continue  # a laxer rate that brings nothing
+        strictest = fit
+        people = text_alone().typed_found(fit)
+        events = events_at(streams, float(np.exp(fit)), hop=hop)
+        points.append(
+            OperatingPoint(
+                target.name,
+                target.kind.value,
+                target.value,
+                score_of_fit(fit),
+                people.middle,
+                people.low,
+                people.high,
+                f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
+                f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
+                f"{events_at(noises, float(np.exp(fit)), hop=hop)} in {noise_hours:.2f} h",
+                synthetic=0,
+                false_accepts_per_hour=Rate(events / hours, *poisson_rate(events, hours), events, hours),
+                assurance=assurance_of_rate(allowed or 0, hours, target.value),
+                fingerprint=fingerprint,
+            )
+        )
+    if not points:
+        raise ConfigError(
+            f"expected a word that speech does not sound like more than {LADDER[-1]:g} times an hour, got "
+            f"{shortened(repr(spoken.keyword))}; take a longer one, or train it: wakeword train"
+        )
+    return points
