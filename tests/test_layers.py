@@ -179,7 +179,8 @@ ROOMS_ABOVE = {
         ),
         *("validation", "epochs", "enrol", "second_stage", "training", "report", "display", "enrolment"),
         "voice_network",
-        *("recipe", "pipeline", "quick_gate", "renew", "train_options", "from_text", "train_command", "cli"),
+        *("recipe", "pipeline", "quick_gate", "renew", "train_options", "typed_points", "from_text", "from_takes"),
+        *("train_command", "cli"),
     ),
     "wakeword_export": ("exporter", "flat_model", "trial", "head", "micro", "registry", "contenders", "student", "cli"),
 }
