@@ -179,7 +179,7 @@ ROOMS_ABOVE = {
         ),
         *("validation", "epochs", "enrol", "second_stage", "training", "report", "display", "enrolment"),
         "voice_network",
-        *("recipe", "pipeline", "quick_gate", "renew", "train_options", "typed_points", "from_text", "from_takes"),
+        *("recipe", "pipeline", "quick_gate", "train_options", "typed_points", "from_text", "from_takes", "renew"),
         *("train_command", "cli"),
     ),
     "wakeword_export": ("exporter", "flat_model", "trial", "head", "micro", "registry", "contenders", "student", "cli"),
