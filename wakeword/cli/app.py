@@ -161,8 +161,6 @@ _INSTEAD: Final = {
     "--json": ("--format", "--format json"),
 }
 """An option of other programs or commands -> an option that a command must have, and what to type instead."""
-_GONE: Final = {"improve": "wakeword train --from MODEL --extend-negatives KEPT --background ROOM"}
-"""A command that there was -> what to type instead."""
 _LINE: Final = "wakeword.line"
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -229,8 +227,6 @@ def _answering(line: list[str]) -> Iterator[None]:
 
 def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
-    if name in _GONE:
-        return f"no such command: {name}; try: {_GONE[name]}"
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
     known = [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []
