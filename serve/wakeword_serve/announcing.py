@@ -81,14 +81,9 @@ class Announcement:
 
     def info(self) -> AsyncServiceInfo:
         """The service as it is now."""
+        name, server = f"{self._name}.{SERVICE}", f"{host_name()}.local."
         addresses = advertised(self._bound, own_addresses())
-        return AsyncServiceInfo(
-            SERVICE,
-            f"{self._name}.{SERVICE}",
-            parsed_addresses=addresses,
-            port=self._port,
-            server=f"{host_name()}.local.",
-        )
+        return AsyncServiceInfo(SERVICE, name, parsed_addresses=addresses, port=self._port, server=server)
 
     async def run(self) -> None:
         """Announce until cancelled. Failures are logged, and it is tried again: the server works without."""

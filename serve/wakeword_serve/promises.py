@@ -30,14 +30,8 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) ->
     # A limit may have deleted some, and for others the disk had no room.
     unlabelled = max(0, max(heard.wakes, len(of_word)) - no - yes)
     hours = heard.seconds / 3_600
-    found: dict[str, Any] = {
-        "word": word.phrase,
-        "promised": word.promise,
-        "hours": hours,
-        "no": no,
-        "unlabelled": unlabelled,
-        "verdict": "too few hours to tell",
-    }
+    found: dict[str, Any] = {"word": word.phrase, "promised": word.promise, "hours": hours, "no": no}
+    found |= {"unlabelled": unlabelled, "verdict": "too few hours to tell"}
     if hours > 0:
         low, high = poisson_rate(no, hours)
         found |= {"counted": no / hours, "low": low, "high": high}

@@ -6,12 +6,12 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from wakeword.audio.detection import Detection
-from wakeword.audio.sources import AudioSource, FileSource
+from wakeword.audio.sources import FileSource
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
@@ -41,13 +41,6 @@ class Scanned:
     """They hold no audio. With an ``error`` they are the detections in the part that could be read."""
     error: str | None = None
     """Why it could not be read, or not completely: in one line that names it."""
-
-
-class Listens(Protocol):
-    """A detector, as far as recordings need it."""
-
-    def run(self, source: AudioSource) -> Iterator[Detection]:
-        """The detections in a source, as ``Detector.run`` gives them."""
 
 
 class ScanWork:
@@ -90,18 +83,14 @@ class ScanWork:
 
     def begin(self, report: Report) -> Callable[[Recording], tuple[Scanned, ...]]:
         """Load the models. Raises ``ModelError`` and ``ConfigError`` as ``Detector`` does."""
-        detector = self.opened()
-        return lambda recording: tuple(_scan(detector, recording, report))
-
-    def opened(self) -> Listens:
-        """What listens, in this process."""
-        return self._detector or Detector(
+        detector = self._detector or Detector(
             [parse_model(model) for model in self._models],
             threshold=self._threshold,
             point=self._point,
             verify=self._verify,
             voices=self._voices,
         )
+        return lambda recording: tuple(_scan(detector, recording, report))
 
     def lost(self, item: Recording, reason: str) -> tuple[Scanned, ...]:
         """The row of a recording on which a process died."""
@@ -137,7 +126,7 @@ class ScanWork:
         )
 
 
-def _scan(detector: Listens, recording: Recording, report: Report) -> Iterator[Scanned]:
+def _scan(detector: Detector, recording: Recording, report: Report) -> Iterator[Scanned]:
     """The row of a recording, or the rows of all recordings in a shard."""
     try:
         for file, reported in reported_files(recording, report):
@@ -146,7 +135,7 @@ def _scan(detector: Listens, recording: Recording, report: Report) -> Iterator[S
         yield Scanned(recording.name, recording.inside, 0.0, 0.0, (), str(error))
 
 
-def _scan_file(detector: Listens, file: LocalFile, reported: Reported) -> Scanned:
+def _scan_file(detector: Detector, file: LocalFile, reported: Reported) -> Scanned:
     started = time.process_time()
     found: list[Detection] = []
     error = None

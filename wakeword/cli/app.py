@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -31,8 +30,6 @@ class Command(NamedTuple):
     """``module:function``, or ``module:Options`` of a command with its ``work`` elsewhere."""
     help: str = ""
     """The first line of the docstring there."""
-    wider: str = ""
-    """A place in another package with a command that can do more: used where that package is installed."""
     group: str = ""
     """The heading under which it is listed."""
     work: str = ""
@@ -45,8 +42,7 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[..., Any]:
         """Import its module, only now: listening must not wait for training's. ``ConfigError`` if it is not installed."""
-        place = self.wider if self.wider and find_spec(self.wider.split(".")[0]) else self.place
-        loaded = load_part(place)
+        loaded = load_part(self.place)
         found: Callable[..., Any] = command_of(loaded, self.work) if self.work else loaded
         return found
 
@@ -69,18 +65,12 @@ COMMANDS = {
             "listen": Command(
                 "wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."
             ),
-            "scan": Command(
-                "wakeword.cli.scan:scan",
-                "Find the wake words in recordings.",
-                wider="wakeword_export.cli.scan_of_any:scan_of_any",
-            ),
+            "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
             "models": Command(
                 "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
             ),
             "info": Command(
-                "wakeword.cli.info:info",
-                "Show what a model listens for, and how often it is right and wrong.",
-                wider="wakeword_export.cli.info_of_any:info_of_any",
+                "wakeword.cli.info:info", "Show what a model listens for, and how often it is right and wrong."
             ),
         },
         "Your own word": {
@@ -171,8 +161,6 @@ _INSTEAD: Final = {
     "--json": ("--format", "--format json"),
 }
 """An option of other programs or commands -> an option that a command must have, and what to type instead."""
-_GONE: Final = {"improve": "wakeword train --from MODEL --extend-negatives KEPT --background ROOM"}
-"""A command that there was -> what to type instead."""
 _LINE: Final = "wakeword.line"
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -239,8 +227,6 @@ def _answering(line: list[str]) -> Iterator[None]:
 
 def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
-    if name in _GONE:
-        return f"no such command: {name}; try: {_GONE[name]}"
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
     known = [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from wakeword.audio.pcm import AudioFile, PcmStream, naming
@@ -30,6 +29,7 @@ from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
 
 _LONGEST_SECONDS = 60.0
 _SILENT_SHARE = 0.6
+_STYLES = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 
 
 @dataclass
@@ -173,16 +173,9 @@ def _print(examination: Examination) -> None:
     screen.print(", ".join(f"{name} {version}" for name, version in examination.versions.items()), soft_wrap=True)
     if examination.devices:
         print_devices(examination.devices)
-    screen.print(_finding_table(examination.source or "this machine", examination.findings))
-
-
-_STYLES = {"ok": "green", "warn": "yellow", "bad": "bold red"}
-
-
-def _finding_table(title: str, findings: list[Finding]) -> Table:
-    made = table(title, "", "verdict", "measured", "change")
+    made = table(examination.source or "this machine", "", "verdict", "measured", "change")
     for column in made.columns[1:]:
         column.justify = "left"
-    for finding in findings:
+    for finding in examination.findings:
         made.add_row(finding.name, Text(finding.verdict, style=_STYLES[finding.verdict]), finding.text, finding.advice)
-    return made
+    screen.print(made)

@@ -84,26 +84,16 @@ def _terminal(number: int, file: str | None, detection: Detection) -> str:
 
 def _json(number: int, file: str | None, detection: Detection) -> str:
     # With all digits: programs may compare a score with a threshold.
-    name = {} if file is None else {"file": file}
-    values = {
-        "keyword": detection.keyword,
-        "start": detection.start,
-        "end": detection.end,
-        "score": detection.score,
-        **stage_one_entry(detection),
-    }
-    return json.dumps({**name, **values}) + "\n"
+    recording = {} if file is None else {"file": file}
+    values = {name: getattr(detection, name) for name in ("keyword", "start", "end", "score")}
+    return json.dumps({**recording, **values, **stage_one_entry(detection)}) + "\n"
 
 
 def _csv(number: int, file: str | None, detection: Detection) -> str:
     line = io.StringIO()
     name = None if file is None else cell(file)
-    row = (
-        name,
-        cell(detection.keyword),
-        *(round(value, 6) for value in (detection.start, detection.end, detection.score)),
-    )
-    csv.writer(line, lineterminator="\n").writerow(row)
+    numbers = [round(value, 6) for value in (detection.start, detection.end, detection.score)]
+    csv.writer(line, lineterminator="\n").writerow([name, cell(detection.keyword), *numbers])
     return line.getvalue()
 
 

@@ -17,14 +17,16 @@ from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import SELF_TEST_TOLERANCE, Model, load_model
 
-InfoModel = Annotated[
-    str, typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file.")
-]
-InfoAll = Annotated[bool, typer.Option("--all", help="Show all that the card contains, and the limits of every point.")]
-InfoJson = Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")]
 
-
-def info(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = False) -> None:
+def info(
+    model: Annotated[
+        str, typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file.")
+    ],
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all that the card contains, and the limits of every point.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
+) -> None:
     """Show what a model listens for, and how often it is right and wrong."""
     loaded = load_model(model)
     card = loaded.card
@@ -33,11 +35,11 @@ def info(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = Fals
         return
     _ = loaded.second_stage  # what cannot be used is an error, however little is shown
     for name, text in _summary(card):
-        print_entry(f"{name:<15}", text)
+        _print_entry(f"{name:<15}", text)
     if everything:
         print_whole_card(loaded)
     else:
-        print_entry(f"{'more':<15}", "--all shows the whole card")
+        _print_entry(f"{'more':<15}", "--all shows the whole card")
     chosen = [point for point in card.operating_points if everything or point.name == card.default_point]
     for line in warnings_of((card.phrase, point) for point in chosen):
         note(line)
@@ -145,7 +147,7 @@ def print_whole_card(model: Model) -> None:
         _print_tree(card.training)
 
 
-def print_entry(name: str, text: str) -> None:
+def _print_entry(name: str, text: str) -> None:
     """Print a name and its text, in lines of 80 columns with the text below itself."""
     width = max(_LEAST, _COLUMNS - len(name))
     lines = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
@@ -184,4 +186,4 @@ def _print_tree(values: Mapping[str, Any], indent: int = 2) -> None:
             print(f"{'':{indent}}{name}")
             _print_tree(value, indent + 2)
         else:
-            print_entry(f"{'':{indent}}{name:<{width}}  ", printable(value))
+            _print_entry(f"{'':{indent}}{name:<{width}}  ", printable(value))

@@ -65,13 +65,8 @@ def models(
 def _install(installed: Installed, *, as_json: bool) -> None:
     card, digest = installed.model.card, installed.model.digest
     if as_json:
-        entry = {
-            "name": installed.name,
-            "keyword": card.phrase,
-            "file": str(installed.path),
-            **asdict(installed.origin),
-        }
-        print(json.dumps(entry))
+        entry = {"name": installed.name, "keyword": card.phrase, "file": str(installed.path)}
+        print(json.dumps({**entry, **asdict(installed.origin)}))
         return
     print(f"installed {printable(installed.path)}")
     print(f"SHA-256   {installed.origin.sha256}")
@@ -115,9 +110,7 @@ class _Listed:
             "bytes": self.path.stat().st_size,
             "stages": 1 if self.card.verifier is None else 2,
             "included": self.included,
-            "source": None if self.origin is None else self.origin.source,
-            "sha256": None if self.origin is None else self.origin.sha256,
-            "installed": None if self.origin is None else self.origin.installed,
+            **{name: getattr(self.origin, name, None) for name in ("source", "sha256", "installed")},
             "default_point": None if point is None else _entry_of(point),
             "warnings": [] if point is None else warnings_of([(self.card.phrase, point)]),
         }
@@ -158,14 +151,10 @@ def _read(paths: dict[str, Path], *, included: bool) -> list[_Listed]:
 
 
 def _print(listed: Sequence[_Listed]) -> None:
-    rows: list[tuple[str, ...]] = [
-        ("keyword", "version", "size", "default point", "recall (95 %)", "positives", "false/h", "from")
-    ]
-    rows += [_row(one) for one in listed]
-    print_columns(rows)
-    for line in warnings_of(
-        (one.card.phrase, one.card.point()) for one in listed if one.card.default_point is not None
-    ):
+    heads = ("keyword", "version", "size", "default point", "recall (95 %)", "positives", "false/h", "from")
+    print_columns([heads, *map(_row, listed)])
+    cards = [one.card for one in listed if one.card.default_point is not None]
+    for line in warnings_of((card.phrase, card.point()) for card in cards):
         note(line)
 
 
@@ -191,14 +180,9 @@ def point_cells(point: OperatingPoint) -> tuple[str, str, str]:
 
 def _entry_of(point: OperatingPoint) -> dict[str, Any]:
     rate = point.false_accepts_per_hour
+    names = ("name", "threshold", "recall", "recall_low", "recall_high", "positives", "synthetic")
     return {
-        "name": point.name,
-        "threshold": point.threshold,
-        "recall": point.recall,
-        "recall_low": point.recall_low,
-        "recall_high": point.recall_high,
-        "positives": point.positives,
-        "synthetic": point.synthetic,
+        **{name: getattr(point, name) for name in names},
         "false_accepts_per_hour": None if rate is None else rate.value,
         "hours": None if rate is None else rate.trials,
         "by_folds": None if point.by_folds is None else asdict(point.by_folds),

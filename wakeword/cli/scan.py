@@ -78,13 +78,8 @@ def scan(options: ScanOptions) -> None:
     Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV:
     pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
     recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
-    exit status is then 1. --model takes files of other engines too after: pip install '.[peers]'.
+    exit status is then 1.
     """
-    scan_recordings(options, *own_models(options))
-
-
-def own_models(options: ScanOptions) -> tuple[ScanWork, list[str]]:
-    """The work with models of this project, and warnings about their operating points. Raises as ``open_detector``."""
     points = options.points
     detector, warnings = open_detector(options.models, points)
     work = ScanWork(
@@ -95,10 +90,10 @@ def own_models(options: ScanOptions) -> tuple[ScanWork, list[str]]:
         voices=points.voices,
         detector=detector,
     )
-    return work, warnings
+    _scan_recordings(options, work, warnings)
 
 
-def scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str]) -> None:
+def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str]) -> None:
     """Write the detections in the recordings to ``--out`` or stdout; the warnings are said first.
 
     Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``--out`` cannot hold the results,

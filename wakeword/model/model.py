@@ -30,6 +30,9 @@ MAX_FILE_BYTES = 64 * 2**20
 SELF_TEST_TOLERANCE = 1e-3
 """Largest difference of the self-test's logit from the card's: processors and builds of ONNX Runtime differ by less."""
 
+_FOREIGN = {".json", ".tflite", ".ppn"}
+"""What files of other engines end in."""
+
 _STREAMS = 12
 """Streams in one call of a pool."""
 
@@ -173,7 +176,13 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     """
     path = file_path(path, "the path of a model file")
     try:
-        return parse_model(read_model_bytes(path), provider=provider)
+        data = read_model_bytes(path)
+        if path.suffix in _FOREIGN:
+            raise ModelError(
+                f"expected a model file (.onnx), got {path.suffix}, as files of other engines end; they are measured, with "
+                "`wakeword compare --engine`, and do not run here"
+            )
+        return parse_model(data, provider=provider)
     except ModelError as error:
         raise ModelError(f"{printable(path)}: {error}") from error
 

@@ -30,7 +30,6 @@ _KNOWN, _UNKNOWN = 0.10, 0.20
 """How much less like the takes than these are like one another a known voice is at most, and an unknown one at least."""
 _FRAME, _HOP, _FFT, _MELS = 400, 160, 512, 80
 _LEAST = SAMPLE_RATE // 2
-_QUIET = 0.01
 _NUMBERS = 192
 _MOST_BYTES = 100_000
 
@@ -104,27 +103,17 @@ def direction_of(network: Path, samples: Array) -> Array:
     return np.asarray(direction / np.linalg.norm(direction), np.float32)
 
 
-def enrolled(name: str, takes: Sequence[Array], network: Path, *, speech: Sequence[Array] = ()) -> KnownVoice:
-    """The voice of sounds that each end with the word, and of pieces of free speech, as ``pieces_of`` makes them.
-
-    ``ConfigError`` for fewer than ``MIN_ENROLLED`` takes that can be used.
-    """
+def enrolled(name: str, takes: Sequence[Array], network: Path) -> KnownVoice:
+    """The voice of sounds that each end with the word. ``ConfigError`` for fewer than ``MIN_ENROLLED`` usable takes."""
     found = [one for one in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if one.any()]
     if len(found) < MIN_ENROLLED:
         raise ConfigError(
             f"expected at least {MIN_ENROLLED} takes of half a second or more, got {len(found)}; record more of them"
         )
-    total = np.sum([*found, *(direction_of(network, piece) for piece in speech)], axis=0)
+    total = np.sum(found, axis=0)
     alike = np.mean([one @ (total - one) / np.linalg.norm(total - one) for one in found])
     direction = (total / np.linalg.norm(total)).tolist()
     return KnownVoice(name, tuple(direction), float(alike), len(found), file_sha256(network))
-
-
-def pieces_of(speech: Array) -> list[Array]:
-    """``(n,)`` float32 at 16 kHz, cut into looks at a voice; without those that are more than 20 dB below the loudest."""
-    pieces = [speech[at : at + LOOK_AT_VOICE] for at in range(0, len(speech) - LOOK_AT_VOICE + 1, LOOK_AT_VOICE)]
-    powers = [float(np.square(piece).mean()) for piece in pieces]
-    return [piece for piece, power in zip(pieces, powers, strict=True) if power > _QUIET * max(powers)]
 
 
 def write_voice(path: Path, voice: KnownVoice) -> None:

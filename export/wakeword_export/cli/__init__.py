@@ -1,1 +1,1 @@
-"""The commands that write and read files of other engines."""
+"""The command that writes files of other engines."""

@@ -136,12 +136,7 @@ def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech, *, only_synthetic
     positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
     streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]
     found = ScoreSet(
-        np.array(positives),
-        np.zeros(0),
-        streams=streams,
-        hours=speech.hours,
-        only_synthetic=only_synthetic,
-        hop=STRIDE,
+        np.array(positives), np.zeros(0), streams=streams, hours=speech.hours, only_synthetic=only_synthetic, hop=STRIDE
     )
     return HeadScores(found, [str(row) for row in words.rows])
 

@@ -86,13 +86,16 @@ def test_a_damaged_file_is_one_line_and_nothing_is_written(cli, folder: Path, wo
     assert content_of(folder) == before
 
 
-def test_info_says_what_the_file_says_and_no_more(cli, folder: Path) -> None:
-    ended = cli("info", "word.json")
-    assert ended.status == 0, ended.err
-    assert [" ".join(line.split()) for line in ended.out.splitlines()[:1]] == ["listens for Marvin"]
-    assert "0.9; it fires above it" in ended.out
-    assert "not measured" in ended.out
-    assert json.loads(cli("info", "word.json", "--json").out)["engine"] == "microWakeWord"
-    assert cli("info", "ours.onnx").out.splitlines()[0].split() == ["listens", "for", "marvin"]
-    refused = cli("info", "word.tflite")
-    assert (refused.status, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+@pytest.mark.parametrize(
+    "command", [("info",), ("scan", "talk.wav", "--model"), ("listen", "--input", "talk.wav", "--model")]
+)
+def test_the_commands_that_find_words_say_where_such_files_are_measured(
+    cli, folder: Path, recordings: Path, command: tuple[str, ...]
+) -> None:
+    (folder / "talk.wav").write_bytes((recordings / "first.wav").read_bytes())
+    (folder / "word.ppn").write_bytes(b"of Porcupine")
+    for name in ("word.json", "word.tflite", "word.ppn"):
+        refused = cli(*command, name)
+        assert (refused.status, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+        assert f"{name}: expected a model file (.onnx)" in refused.err
+        assert "`wakeword compare --engine`" in refused.err

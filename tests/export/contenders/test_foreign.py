@@ -14,9 +14,8 @@ import pytest
 import soundfile
 from support.builders import random_model, random_model_bytes
 
-from wakeword.base.errors import AudioError, ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError
 from wakeword.model.installed import assets_folder
-from wakeword_export.cli.foreign_scan import ForeignScan
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.contenders.own_engine import OURS
@@ -29,7 +28,6 @@ from wakeword_tools.measure.subject import (
     first_end,
     one_word,
     read_engine,
-    read_foreign,
     read_subject,
 )
 
@@ -245,18 +243,12 @@ def test_a_score_that_is_no_probability_is_refused(
 
 
 @pytest.mark.parametrize("failure", [ImportError("broken"), SystemExit(0)])
-def test_a_broken_package_that_adds_an_engine_takes_nothing_away_from_files_of_this_project(
-    cli,
-    models: Path,
-    recordings: Path,
-    openww: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    failure: BaseException,
+def test_a_broken_package_that_adds_an_engine_takes_nothing_away_from_known_files(
+    openww: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
-    lines = [("info", models / "low.onnx"), ("scan", recordings, "--model", models / "low.onnx")]
-    lines.append(("info", openww))
-    whole = [cli(*line)[:2] for line in lines]
+    (tmp_path / "own.onnx").write_bytes(random_model_bytes("attention", 2))
+    files = [tmp_path / "own.onnx", openww]
+    whole = [read_subject(file).card for file in files]
 
     loaded, found = EntryPoint.load, importlib.metadata.entry_points
 
@@ -271,12 +263,10 @@ def test_a_broken_package_that_adds_an_engine_takes_nothing_away_from_files_of_t
 
     monkeypatch.setattr(EntryPoint, "load", load)
     monkeypatch.setattr(importlib.metadata, "entry_points", points)
-    assert [cli(*line)[:2] for line in lines] == whole
-    assert [status for status, _ in whole] == [0, 0, 0]
+    assert [read_subject(file).card for file in files] == whole
     (tmp_path / "unknown.bin").write_bytes(b"of no engine that is known")
-    status, out, err = cli("info", tmp_path / "unknown.bin")
-    assert (status, out, err.count("\n")) == (1, "", 1)
-    assert "broken: could not load broken_package:ENGINE" in err
+    with pytest.raises(ConfigError, match="broken: could not load broken_package:ENGINE"):
+        read_subject(tmp_path / "unknown.bin")
 
 
 def test_a_missing_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,49 +279,8 @@ def test_a_missing_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
 
 
-def test_scan_reports_an_event_of_another_engine_once(cli, micro: Path, sound: np.ndarray, tmp_path: Path) -> None:
-    scores = SubjectScorer([read_subject(micro)]).score([sound])[0]
-    threshold = float(np.sort(scores)[-2])
-    talk = tmp_path / "talk.wav"
-    soundfile.write(talk, sound, 16_000, subtype="FLOAT")
-    command = ("scan", talk, "--model", micro, "--threshold", repr(threshold), "--format", "json")
-    code, out, _ = cli(*command)
-    assert code == 0
-    (found,) = [json.loads(line) for line in out.splitlines()]
-    first = int(np.flatnonzero(scores >= threshold)[0])
-    assert found["keyword"] == "Okay Nabu"
-    assert found["end"] == pytest.approx(min((first + 1) * HOP_SAMPLES, len(sound)) / 16_000, abs=1e-3)
-    code, _, err = cli(*command, "--keyword", "marvin")
-    assert code == 1
-    assert "expected models of this project alone or files of other engines alone, got both" in err
-    code, _, err = cli(*command, "--no-verify")
-    assert (code, "leave out --no-verify" in " ".join(err.split())) == (2, True)
-    code, _, err = cli("listen", "--model", micro, "--input", talk)
-    assert (code, "listen takes no files of other engines, scan does" in " ".join(err.split())) == (2, True)
-    (tmp_path / "twin.json").write_text(micro.read_text().replace("Okay Nabu", "okay nabu"))
-    code, _, err = cli(*command, "--model", tmp_path / "twin.json")
-    assert (code, "different keywords, got ['Okay Nabu', 'okay nabu']" in err) == (1, True)
-
-
-def test_a_damaged_recording_keeps_the_detections_before_the_damage(micro: Path, sound: np.ndarray) -> None:
-    class Damaged:
-        sample_rate = 16_000
-
-        def blocks(self) -> Iterator[np.ndarray]:
-            yield sound
-            raise AudioError("damaged here")
-
-    found = ForeignScan([read_foreign(micro)], threshold=1e-3, point=None).opened().run(Damaged())
-    assert next(found).keyword == "Okay Nabu"
-    with pytest.raises(AudioError, match="damaged here"):
-        list(found)
-
-
 def test_results_of_another_version_of_an_engine_are_not_resumed(micro: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def digest() -> str:
-        return ForeignScan([read_foreign(micro)], threshold=None, point=None).digest
-
-    before = digest()
-    assert digest() == before
+    before = read_subject(micro).digest
+    assert read_subject(micro).digest == before
     monkeypatch.setattr(Contender, "version", "another")
-    assert digest() != before
+    assert read_subject(micro).digest != before

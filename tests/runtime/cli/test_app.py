@@ -60,12 +60,6 @@ def test_help_lists_every_command(cli) -> None:
     assert positions == sorted(positions)
 
 
-def test_a_command_that_has_left_says_what_to_type_instead(cli) -> None:
-    ended = cli("improve", "jarvis", "--undo")
-    assert (ended.status, ended.err.count("\n")) == (2, 1)
-    assert "try: wakeword train --from MODEL --extend-negatives KEPT --background ROOM" in ended.err
-
-
 @pytest.mark.parametrize("name", each_command())
 def test_the_list_of_commands_has_the_first_line_of_each_help(name: str) -> None:
     documented = inspect.getdoc(COMMANDS[name].load())
@@ -84,7 +78,7 @@ def test_a_command_is_its_options_and_one_call(name: str) -> None:
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
-    places = {place.split(":")[0] for command in COMMANDS.values() for place in (command.place, command.wider)}
+    places = {command.place.split(":")[0] for command in COMMANDS.values()}
     done = SeparateProcess().run(f"""if True:
         from wakeword.cli.app import app
         app(["--help"], standalone_mode=False)

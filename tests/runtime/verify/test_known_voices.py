@@ -21,7 +21,7 @@ from wakeword.model.model import parse_model
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.trigger import Suppression, Trigger
 from wakeword.verify import known_voices
-from wakeword.verify.known_voices import KnownVoice, Voices, direction_of, enrolled, pieces_of, read_voice, write_voice
+from wakeword.verify.known_voices import KnownVoice, Voices, direction_of, enrolled, read_voice, write_voice
 from wakeword.verify.verifier import StreamSound
 
 ME, YOU, OTHER = np.eye(192, dtype=np.float32)[:3]
@@ -106,28 +106,6 @@ def test_a_voice_is_the_mean_of_its_takes(network: Path, monkeypatch: pytest.Mon
     assert same.alike == pytest.approx(1)
     with pytest.raises(ConfigError, match="expected at least 5 takes of half a second or more, got 4"):
         enrolled("me", takes[:4], network)
-
-
-def test_free_speech_moves_the_voice_and_not_how_alike_its_takes_must_be(
-    network: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(known_voices, "direction_of", lambda network, samples: near(float(samples[0])))
-    takes = 5 * [np.full(10, 0.8, np.float32)]
-    alone = enrolled("me", takes, network)
-    spoken = enrolled("me", takes, network, speech=20 * [np.full(10, 1.0, np.float32)])
-    assert spoken.takes == alone.takes == 5
-    assert np.dot(spoken.direction, ME) > 0.95 > np.dot(alone.direction, ME)
-    # How a take fits the voice without it, the speech included.
-    assert spoken.alike == pytest.approx(float(near(0.8) @ np.array(spoken.direction)), abs=0.02)
-    with pytest.raises(ConfigError, match="got 4"):
-        enrolled("me", takes[:4], network, speech=20 * takes)
-
-
-def test_speech_is_cut_into_looks_without_its_pauses() -> None:
-    look = known_voices.LOOK_AT_VOICE
-    speech = np.concatenate([np.ones(look), np.full(look, 0.05), np.full(look, 0.5), np.ones(look // 2)])
-    assert [float(piece[0]) for piece in pieces_of(speech.astype(np.float32))] == [1.0, 0.5]
-    assert pieces_of(np.zeros(5 * look, np.float32)) == pieces_of(np.ones(look - 1, np.float32)) == []
 
 
 def test_too_little_sound_is_no_voice(network: Path) -> None:
@@ -283,8 +261,6 @@ def test_voices_are_enrolled_used_and_deleted(
     assert cli("voice").out == ""
     enrolment = cli("voice", "enrol", "Me", "--takes", takes)
     assert (enrolment.status, enrolment.out) == (0, "enrolled 'Me' from 6 takes; try: wakeword listen --voice Me\n")
-    spoken = cli("voice", "enrol", "again", "--takes", takes, "--speech", recordings / "first.wav")
-    assert (spoken.status, cli("voice", "delete", "again").status) == (0, 0)
     assert "expected a new name" in cli("voice", "enrol", "me", "--takes", takes).err
     assert cli("voice").out == "Me  6 takes, 1.00 alike\n"
     for command, option in (("listen", "--input"), ("scan", "--format=json")):
@@ -309,7 +285,6 @@ def test_voices_are_enrolled_used_and_deleted(
         ("delete",),
         ("list", "me"),
         ("delete", "me", "--takes", "."),
-        ("delete", "me", "--speech", "."),
     ],
 )
 def test_a_line_that_says_too_little_or_too_much(given: tuple[str, ...], cli: Cli) -> None:

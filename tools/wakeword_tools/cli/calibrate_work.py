@@ -63,8 +63,8 @@ def calibrate_model(options: CalibrateOptions) -> None:
         points = _points(scored, targets, options)
         chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
         console().print(printable(scored.description), points_table(points, chosen), sep="\n")
-        if ambient:
-            _say_floor(scored.sets[0], points)
+        for point in points if ambient else ():
+            _say_if_lowest(scored.sets[0], point.name, point.threshold)
         if is_written and isinstance(model, Model):
             _write(options, model, points, chosen)
             _warn_of_default(options, model, points, chosen, scored)
@@ -198,12 +198,6 @@ def _print_room(options: CalibrateOptions, target: Target, choice: Choice, rate:
     model, is_file = str(options.model), options.model.exists()
     use = ["wakeword", "listen", "--model" if is_file else "--keyword", model, "--threshold", threshold]
     note(f"next: {printable(shlex.join(use))} (with --positives the threshold is written into a model file)")
-
-
-def _say_floor(scores: ScoreSet, points: Sequence[OperatingPoint]) -> None:
-    """Say where the hours would allow a lower threshold than a point has."""
-    for point in points:
-        _say_if_lowest(scores, point.name, point.threshold)
 
 
 def _say_if_lowest(scores: ScoreSet, name: str, threshold: float) -> None:

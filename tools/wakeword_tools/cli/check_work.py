@@ -123,17 +123,12 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
         for one in listed:
             close.add_row(one.text, f"{one.distance:.2f}", often(one.per_hour), str(one.relation))
         screen.print(close)
-    _print_suggestions(advice, phrases, spellings)
-
-
-def _print_suggestions(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
-    screen = console()
     for spelt in spellings:
         screen.print(f"If voices read it wrongly, write it as it sounds: {printable(spelt)}", soft_wrap=True)
-    for one in phrases:
+    for phrase in phrases:
         screen.print(
-            f"Better: {printable(one.keyword)!r} is {one.grade}: {counted(one.phonemes, 'phoneme')}, said anyway "
-            f"{often(one.anyway_per_hour)}, close words {often(one.close_per_hour)}",
+            f"Better: {printable(phrase.keyword)!r} is {phrase.grade}: {counted(phrase.phonemes, 'phoneme')}, said anyway "
+            f"{often(phrase.anyway_per_hour)}, close words {often(phrase.close_per_hour)}",
             soft_wrap=True,
         )
     if advice.grade is not Grade.GOOD and not phrases:

@@ -78,12 +78,7 @@ def _point_of(side: str, name: str, model: Subject, wanted: str | None) -> _Poin
         raise ConfigError(f"{side} ({name}): {error}") from error
 
 
-def _print(
-    options: CompareOptions,
-    heading: str,
-    points: tuple[_Point, _Point],
-    weighed: Weighing,
-) -> None:
+def _print(options: CompareOptions, heading: str, points: tuple[_Point, _Point], weighed: Weighing) -> None:
     screen = console()
     for line in weighed.promise_lines:
         screen.print(line, soft_wrap=True)

@@ -39,7 +39,11 @@ def evaluate_models(options: EvaluateOptions) -> None:
             Target(kind, value)
     models = _load_comparable(options)
     if options.save_errors is not None:
-        _check_mistakes_can_be_saved(options.save_errors, models, options.point)
+        # Before the work starts.
+        if len(models) > 1:
+            raise typer.BadParameter("--save-errors works with one model only; give one")
+        require_absent(options.save_errors)
+        next(iter(models.values())).card.point(options.point)
     loaded, files = list(models.values()), [*map(model_file, options.models.names), *options.models.files]
     data = [subject_data(file, model) for file, model in zip(files, loaded, strict=True)]
     noise = _noise(options, loaded)
@@ -72,14 +76,6 @@ def _noise(options: EvaluateOptions, models: Sequence[Subject]) -> NoiseSettings
     files = [path for root in options.noise or () for path in audio_files(root)]
     least = max(map(look, models))
     return NoiseSettings(options.snr, files, options.seed, least)
-
-
-def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Subject], point: str | None) -> None:
-    """Raise the errors of saving before the work starts."""
-    if len(models) > 1:
-        raise typer.BadParameter("--save-errors works with one model only; give one")
-    require_absent(folder)
-    next(iter(models.values())).card.point(point)
 
 
 def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> None:

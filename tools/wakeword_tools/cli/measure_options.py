@@ -144,8 +144,7 @@ class CalibrateOptions:
     """
 
     model: Annotated[
-        Path,
-        typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file to calibrate."),
+        Path, typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file to calibrate.")
     ]
     positives: KnownPositivesOption = None
     others: OtherOptions
@@ -235,9 +234,7 @@ class CompareOptions:
     ] = None
     point: PointOption = None
     verify: VerifyOption = True
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures and the verdict.")
-    ] = None
+    report: ReportOption = None
     as_json: JsonOption = False
     jobs: JobOptions
 

@@ -33,17 +33,7 @@ def threshold(value: float) -> str:
 def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table:
     """The measurements at each operating point, for ``calibrate``."""
     apart = any(point.recall_synthetic is not None for point in points)
-    made = table(
-        "operating points, with 95 % intervals",
-        "point",
-        "threshold",
-        "recall",
-        *(["recall, synthetic"] if apart else []),
-        "FPR, negatives",
-        "FPR, near negatives",
-        "FA per hour",
-        "kept on fresh data",
-    )
+    made = table("operating points, with 95 % intervals", *_heads(apart), "FA per hour", "kept on fresh data")
     for point in points:
         made.add_row(
             point.name + (" *" if point.name == default else ""),
@@ -56,6 +46,11 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
             "-" if point.assurance is None else f"{point.assurance:.0%}",
         )
     return made
+
+
+def _heads(apart: bool) -> list[str]:
+    recalls = ["recall", "recall, synthetic"] if apart else ["recall"]
+    return ["point", "threshold", *recalls, "FPR, negatives", "FPR, near negatives"]
 
 
 def report_table(reports: Mapping[str, ModelReport]) -> Table:
@@ -86,18 +81,8 @@ def _figures(report: ModelReport) -> dict[str, str]:
 def operating_table(label: str, report: ModelReport) -> Table:
     """Results of the operating points in a model's card on these recordings."""
     apart = any(point.measured.recall_synthetic is not None for point in report.operating_points.values())
-    made = table(
-        f"{label}: operating points as they are in the model",
-        "point",
-        "threshold",
-        "recall",
-        *(["recall, synthetic"] if apart else []),
-        "FPR, negatives",
-        "FPR, near negatives",
-        "FPR, mean",
-        "FA per hour",
-        "delay",
-    )
+    title = f"{label}: operating points as they are in the model"
+    made = table(title, *_heads(apart), "FPR, mean", "FA per hour", "delay")
     for name, point in report.operating_points.items():
         made.add_row(
             name + (" *" if name == report.default_point else ""),

@@ -28,6 +28,7 @@ from wakeword_tools.page.markup import COLOURS, bullets, curves_of_thresholds, d
 
 _SECONDS, _TURNS, _BLOCK = 30, 3, 1_280
 _RATE = 0.5
+_FIGURES = "false accepts", "delay, 95 % below"
 
 
 def compare_engines(options: CompareOptions) -> None:
@@ -102,7 +103,7 @@ def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored, *, 
 
 def _print(word: str, scored: Scored, content: dict[str, Any]) -> None:
     rate = content["fa_per_hour"]
-    columns = ("found, % (95 %)", "- the first", "false accepts", "delay, 95 % below", "CPU ms/s", "alone")
+    columns = ("found, % (95 %)", "- the first", *_FIGURES, "CPU ms/s", "alone")
     made = table(f"all at {rate:g} false accepts an hour; * where the interval excludes zero", "", *columns)
     for one in content["engines"]:
         name, _, place = one["engine"].partition(":")
@@ -118,14 +119,8 @@ _MOST = 20
 def referee_page(content: Mapping[str, Any]) -> str:
     """The page as HTML, from the figures of the JSON; recordings that are no files here are named and not played."""
     engines = content["engines"]
-    columns = (
-        "engine",
-        "found, % (95 %)",
-        "against the first, points",
-        "false accepts",
-        "delay, 95 % below",
-        "CPU ms a second",
-    )
+    columns = ("engine", "found, % (95 %)", "against the first, points", *_FIGURES, "CPU ms a second")
+    colours = [COLOURS[number % len(COLOURS)] if len(engines) > 1 else "" for number in range(len(engines))]
     chosen = [(one["false_accepts_per_hour"]["value"], one["recall"]) for one in engines]
     parts = [
         f"<h1>{text(content['word'])}</h1>",
@@ -134,7 +129,7 @@ def referee_page(content: Mapping[str, Any]) -> str:
         f"({speakers_in_words(content)}), each in a stream of its own room noise. Intervals draw speakers and minutes "
         "again and choose each threshold again.</p>",
         f"<table><tr>{''.join(f'<th>{name}</th>' for name in columns)}</tr>",
-        *(_row(one, colour) for one, colour in zip(engines, _colours(engines), strict=True)),
+        *(_row(one, colour) for one, colour in zip(engines, colours, strict=True)),
         "</table>",
         curves_of_thresholds([one["curve"] for one in engines], chosen=chosen),
         *(_only(one) for one in engines),
@@ -164,10 +159,6 @@ def _percent(value: float, low: float, high: float, sign: str) -> str:
     """With its interval; a difference, which has a sign, is marked where its interval excludes zero."""
     mark = " *" if sign and (low > 0 or high < 0) else ""
     return f"{100 * value:{sign}.1f} ({100 * low:{sign}.1f} to {100 * high:{sign}.1f}){mark}"
-
-
-def _colours(engines: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [COLOURS[number % len(COLOURS)] if len(engines) > 1 else "" for number in range(len(engines))]
 
 
 def _row(engine: Mapping[str, Any], colour: str) -> str:

@@ -67,8 +67,7 @@ class SynthOptions:
     voices: Annotated[
         _Voices,
         typer.Option(
-            "--voices",
-            help="Split of voices and texts; use test, never trained on, to evaluate. all: 70, 15 and 15 %.",
+            "--voices", help="Split of voices and texts; use test, never trained on, to evaluate. all: 70, 15 and 15 %."
         ),
     ] = _Voices.TRAIN
     texts: TextOptions

@@ -43,13 +43,7 @@ def voices(
     if not what:
         raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.voice_install import (
-        KOKORO,
-        PIPER,
-        install_kokoro,
-        install_piper,
-        install_piper_file,
-    )
+    from wakeword_tools.voices.voice_install import KOKORO, PIPER, install_kokoro, install_piper, install_piper_file
 
     if what == KOKORO:
         done = install_kokoro(note, replace=replace)

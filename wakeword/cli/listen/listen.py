@@ -12,7 +12,6 @@ import typer
 from wakeword.audio.detection import Detection
 from wakeword.audio.sources import AudioSource
 from wakeword.audio.stopping import StopSignals
-from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.cli.console import complain, discard, has_reader, note
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
@@ -23,9 +22,6 @@ from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, 
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
 from wakeword.saving.keeper import Keeper
-
-_FOREIGN = {".json", ".tflite", ".ppn"}
-"""What files of other engines end in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +36,6 @@ class ListenOptions:
     as_json: Annotated[bool, typer.Option("--json", help="Print each detection as a line of JSON.")] = False
     reactions: ReactionOptions
     provider: Annotated[str, typer.Option("--provider", metavar="cpu|cuda", help="Where the model runs.")] = "cpu"
-
-    def __post_init__(self) -> None:
-        foreign = [one for one in self.models.files if one.suffix in _FOREIGN]
-        if foreign:
-            raise typer.BadParameter(
-                f"{printable(foreign[0])}: listen takes no files of other engines, scan does; give a model file (.onnx)"
-            )
 
 
 @command

@@ -17,7 +17,7 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.files import write_json
 from wakeword.base.types import Array
-from wakeword.verify.known_voices import direction_of, pieces_of
+from wakeword.verify.known_voices import LOOK_AT_VOICE, direction_of
 from wakeword_experiments.known_voice.said_words import (
     CONDITIONS,
     KNOWN_FROM,
@@ -32,7 +32,7 @@ from wakeword_experiments.known_voice.said_words import (
     voice_of,
 )
 
-_LEAST_CLIPS, _MOST_TESTED, _MOST_PIECES = 20, 8, 50
+_LEAST_CLIPS, _MOST_TESTED, _MOST_PIECES, _QUIET = 20, 8, 50, 0.01
 WAYS = ("takes", "takes and speech", "takes and speech, as alike as the takes", "speech")
 
 
@@ -88,6 +88,13 @@ def _person(takes: Sequence[SaidWord], speech: Array, heard: Places, network: Pa
             person.heard[condition].append(direction_of(network, heard.at(condition, samples, clip.path.stem)))
     person.speech = [direction_of(network, one) for one in pieces_of(speech)[:_MOST_PIECES]]
     return person
+
+
+def pieces_of(speech: Array) -> list[Array]:
+    """``(n,)`` float32 at 16 kHz, cut into looks at a voice; without those that are more than 20 dB below the loudest."""
+    pieces = [speech[at : at + LOOK_AT_VOICE] for at in range(0, len(speech) - LOOK_AT_VOICE + 1, LOOK_AT_VOICE)]
+    powers = [float(np.square(piece).mean()) for piece in pieces]
+    return [piece for piece, power in zip(pieces, powers, strict=True) if power > _QUIET * max(powers)]
 
 
 def enrolments(takes: Sequence[Array], speech: Sequence[Array]) -> dict[str, tuple[Array, float]]:
