@@ -1,8 +1,9 @@
 """``wakeword export``: a model as files of another engine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +16,9 @@ from wakeword.model.installed import model_file, names_model, nearest_name, ship
 from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
 from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
+
+if TYPE_CHECKING:
+    from wakeword_export.exporter import Exporter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,28 +56,32 @@ def export(options: ExportOptions) -> None:
         raise typer.BadParameter(
             "--positives needs --background, in which the threshold is chosen; try: --background HOURS_OF_SPEECH"
         )
-    # Imported here, so that --help stays quick.
-    from wakeword.model.model import load_model, read_model_bytes
-    from wakeword_export.exporter import ExportOrder
-    from wakeword_export.registry import exporter_named
-    from wakeword_tools.measure.selection import select
+    from wakeword_export.registry import exporter_named  # imported here, so that --help stays quick
 
     exporter = exporter_named(options.to)
-    places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     with new_folder(options.folder) as folder:
-        if _is_text(options.model):
-            train = INSIDE["--to"].load()
-            note(f"no model is called {printable(options.model)!r}, so it is trained first: {exporter.expected}")
-            train(options.model, exporter.trained_for, options.work)
-        model = load_model(options.model)
-        exporter.check(model)
-        recordings = select(places, model.card.phrase, report=note)
-        data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
-        lines = exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run), folder)
+        lines = _write(options, exporter, folder)
         names = ", ".join(sorted(path.name for path in folder.iterdir()))
-    for line in lines:
-        print(printable(line))
+    print(*map(printable, lines), sep="\n")
     note(f"{options.folder}: {names}")
+
+
+def _write(options: ExportOptions, exporter: "Exporter", folder: Path) -> Sequence[str]:
+    """Write the files, of a text after it is trained; return what is to be printed."""
+    from wakeword.model.model import load_model, read_model_bytes
+    from wakeword_export.exporter import ExportOrder
+    from wakeword_tools.measure.selection import select
+
+    if _is_text(options.model):
+        train = INSIDE["--to"].load()
+        note(f"no model is called {printable(options.model)!r}, so it is trained first: {exporter.expected}")
+        train(options.model, exporter.trained_for, options.work)
+    model = load_model(options.model)
+    exporter.check(model)
+    places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
+    recordings = select(places, model.card.phrase, report=note)
+    data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
+    return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run), folder)
 
 
 def _is_text(given: str) -> bool:
