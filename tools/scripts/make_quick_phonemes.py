@@ -6,7 +6,7 @@ rooms, from the past alone::
     python -m scripts.make_quick_phonemes --speech FOLDER --speech FOLDER ... --noise FOLDER --rooms FOLDER --out quick.onnx
 
 The folders are those of ``scripts.make_recogniser``, and so is who is left out. 45,000 windows and
-7,600 steps take an hour and a quarter of one core. The same folders and seed give the same file on the same kind of processor.
+7,600 steps take an hour and a quarter of one core. The same folders and seed give the same file on processors of one kind.
 """
 
 import logging
