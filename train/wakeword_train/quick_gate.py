@@ -15,7 +15,8 @@ from wakeword.verify.quick_phonemes import STEPS, QuickKeyword
 from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, HeardPack
 
 ASKED_AN_HOUR = 500
-"""How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second. At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
+"""How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
+At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
 LOWEST, HIGHEST = -3.0, -1.0
 """Bounds of a gate. Above the highest one people are lost, and below the lowest one any sound is like any word."""
 _ONE_IN = 5
