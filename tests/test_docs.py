@@ -23,7 +23,7 @@ OWN_WORDS = {"README.md": 1_000, "CONTRIBUTING.md": 480, "SECURITY.md": 590}
 """Pages that are read first, and have to be shorter."""
 LONGER = {
     "export.md": 1_689,
-    "listen.md": 1_302,
+    "listen.md": 1_305,
     "performance.md": 1_582,
     "serve.md": 1_504,
     "train.md": 1_741,
