@@ -171,7 +171,9 @@ class KeywordPhonemes:
         states = self.of_states(losses).astype(np.float64)
         fit, frames = self.fits(states), range(len(states))
         last = bisect_left(frames, True, key=lambda end: bool(self.fits(states[: end + 1]) >= fit))
-        before = bisect_left(frames, True, key=lambda back: bool(self.fits(states[last - back : last + 1]) >= fit))
+        before = bisect_left(
+            frames[: last + 1], True, key=lambda back: bool(self.fits(states[last - back : last + 1]) >= fit)
+        )
         there = losses[last - before : last + 1]
         lost = self.lost_in(there)
         return self._near.lost_in(there) > max(lost + _TOLD_APART, lost * _EXPLAINED)
