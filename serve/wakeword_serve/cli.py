@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import AudioError, ModelError
 from wakeword.base.plugins import require
 from wakeword.browser.own_host import host_names_of
 from wakeword.cli.completion import model_names
+from wakeword.cli.console import complain
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, refractory_frames
@@ -165,7 +166,7 @@ def serve(options: ServeOptions) -> None:
 def label_kept(pairs: Iterable[SavedPair], uri: str) -> Iterator[SavedPair]:
     """Label kept events with a speech-to-text, and give each as it is then; what `wakeword review --label-with` calls.
 
-    Raises as ``label_pair`` does.
+    One that is damaged, or that another process has moved, is named and left out. Raises as ``label_pair`` does otherwise.
     """
     _require_packages()
     from wakeword_serve.labels import label_pair
@@ -173,10 +174,14 @@ def label_kept(pairs: Iterable[SavedPair], uri: str) -> Iterator[SavedPair]:
 
     speech = SpeechToText(uri)
     for pair in pairs:
-        label_pair(pair, speech, stage_of_name)
-        labelled = read_pair(pair.data)
-        if labelled is not None:
-            yield labelled
+        try:
+            label_pair(pair, speech, stage_of_name)
+        except (AudioError, FileNotFoundError) as error:
+            complain(error)
+        else:
+            labelled = read_pair(pair.data)
+            if labelled is not None:
+                yield labelled
 
 
 @cache

@@ -18,7 +18,7 @@ from wakeword_serve.speech_to_text import SpeechToText
 logger = logging.getLogger("wakeword.serve")
 
 SAID_FROM, UNSAID_BELOW = -1.5, -2.5
-"""How well the phonemes of a word that was said fit at least, and of one that was not at most (``kept_labels.md``)."""
+"""How well the phonemes of a word that was said fit at least, and of one that was not at most (``kept-labels.md``)."""
 _WORST = -100.0
 """In place of minus infinity, which JSON does not have."""
 QUIET_SECONDS = 60.0

@@ -11,9 +11,9 @@ from wyoming.event import Event
 from wyoming.info import Describe
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError, WorkerError
+from wakeword.base.errors import WorkerError
 from wakeword.base.types import Array
-from wakeword_serve.places import place_of
+from wakeword_serve.places import host_and_port
 from wakeword_serve.wire import EventReader, WireError, encode
 
 _SECONDS = 60.0
@@ -27,9 +27,8 @@ class SpeechToText:
     """The speech-to-text of ``--label-with``. Raises ``ConfigError`` for an address that cannot be read."""
 
     def __init__(self, uri: str, *, seconds: float = _SECONDS) -> None:
-        self._place, self._seconds = place_of(uri, "--label-with"), seconds
-        if self._place.scheme != "tcp":
-            raise ConfigError(f"expected --label-with tcp://HOST:PORT, got {uri!r}")
+        host, port = host_and_port(uri.removeprefix("tcp://"), "--label-with tcp://")
+        self._place, self._seconds = (host, port), seconds
         self._uri = uri
 
     def text(self, samples: Array) -> str:
@@ -41,7 +40,7 @@ class SpeechToText:
         chunks = [audio[start : start + _CHUNK].tobytes() for start in range(0, len(audio), _CHUNK)]
         until = time.monotonic() + self._seconds
         try:
-            with socket.create_connection((self._place.host, self._place.port), self._seconds) as connection:
+            with socket.create_connection(self._place, self._seconds) as connection:
                 events = _events(connection, until)
                 # Asked first: a server of another kind would take the audio and never answer.
                 connection.sendall(encode(Describe().event()))

@@ -105,7 +105,11 @@ class Stage:
         self.fit = fit
         self.given: list[int] = []
 
-    def phoneme_score(self, samples: Array) -> float | None:
+    @property
+    def phonemes(self) -> "Stage | None":
+        return None if self.fit is None else self
+
+    def evidence(self, samples: Array) -> float | None:
         self.given.append(len(samples))
         return self.fit
 

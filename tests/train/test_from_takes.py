@@ -95,6 +95,21 @@ def test_sounds_that_speech_is_full_of_are_not_learned(
     assert (tmp_path / "mine.onnx").read_bytes() == base.read_bytes()
 
 
+def test_what_earlier_takes_taught_stays(base: Path, said, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Also if the next takes teach nothing new."""
+    learn_takes(base, [said(GERMAN, GERMAN)], tmp_path / "mine.onnx")
+    (tmp_path / "takes").rename(tmp_path / "first")
+    learned = learn_takes(tmp_path / "mine.onnx", [said(GERMAN)], tmp_path / "again.onnx")
+    assert (learned.ways, learned.found_before) == ((), 1)
+    assert (tmp_path / "again.onnx").read_bytes() == (tmp_path / "mine.onnx").read_bytes()
+
+
+def test_takes_of_another_word_are_refused(base: Path, said, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(DataError, match="expected recordings of 'computer', got 2 recordings in which nothing sounds"):
+        learn_takes(base, [said("sts", "mlm")], tmp_path / "mine.onnx")
+    assert not (tmp_path / "mine.onnx").exists()
+
+
 def test_what_cannot_teach_is_refused(base: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -1,5 +1,7 @@
 """What a training leaves for an export: where its files are, and entries of the model's card."""
 
+import re
+
 STUDENT_FILE = "student.npz"
 """A network for microWakeWord's engines that was taught the word."""
 ALONE = "alone"
@@ -10,4 +12,4 @@ RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 def file_stem(keyword: str) -> str:
     """The keyword as part of a file's or a folder's name, as of the folder of its training."""
-    return "-".join(keyword.split())
+    return "-".join(re.sub(r"[/\\]+|^\.+", " ", keyword).split())

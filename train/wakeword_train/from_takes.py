@@ -25,6 +25,7 @@ from wakeword.format.verifier_card import Variant
 from wakeword.model.model import read_model
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
 from wakeword_train.from_text import (
+    TAKEN,
     as_heard,
     installed_recogniser,
     model_of_text,
@@ -64,10 +65,9 @@ def make_learned(options: TrainOptions) -> Path:
     out = options.out or Path(f"my-{base.name}")
     check_target(out)
     learned = learn_takes(base, options.positives or (), out)
-    ways = counted(len(learned.ways), "way")
     note(
-        f"learned {ways} to say it from {counted(learned.takes, 'take')}: found {learned.found_before} of them before, and "
-        f"{learned.found} by what the other takes teach"
+        f"learned {counted(len(learned.ways), 'new way')} to say it from {counted(learned.takes, 'take')}: found "
+        f"{learned.found_before} of them before, and {learned.found} by what the other takes teach"
     )
     tell(out)
     return out
@@ -78,6 +78,7 @@ class Learned:
     """What takes taught."""
 
     ways: tuple[TokenWay, ...]
+    """The new ones."""
     takes: int
     found_before: int
     """Takes that the model finds without these ways."""
@@ -86,10 +87,10 @@ class Learned:
 
 
 def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
-    """Write the model ``base`` with what the recordings in ``folders`` teach to ``out``; without a new way, as it is.
+    """Write the model ``base``, made anew, with what the recordings in ``folders`` teach to ``out``.
 
-    Raises ``DataError`` without recordings, ``ConfigError`` if ``base`` was not made from its text, and as ``read_audio``
-    and ``model_from_text`` do.
+    What earlier takes taught it stays. Raises ``DataError`` without recordings, and if nothing in them sounds like the
+    word, ``ConfigError`` if ``base`` was not made from its text, and as ``read_audio`` and ``model_from_text`` do.
     """
     card = read_model(base).card
     if card.training.get("method") != TYPED:
@@ -98,11 +99,15 @@ def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
     if not files:
         raise DataError(f"expected recordings of {card.phrase!r}, got none; give their folder with --positives")
     takes = _Takes(card, [read_audio(path) for path in files])
+    if not takes.are_of_the_word():
+        heard = f"{counted(len(files), 'recording')} in which nothing sounds like it"
+        raise DataError(f"expected recordings of {card.phrase!r}, got {heard}; look at {', '.join(map(str, folders))}")
     ways = takes.ways_of(range(len(files)))
     by_others = [takes.ways_of([other for other in range(len(files)) if other != take]) for take in range(len(files))]
     found = sum(takes.finds(take, others) for take, others in enumerate(by_others))
     write_whole(out, model_of_text(takes.spoken, ways))
-    return Learned(ways, len(files), sum(takes.finds(take, ()) for take in range(len(files))), found)
+    before = sum(takes.finds(take, takes.taken) for take in range(len(files)))
+    return Learned(ways[len(takes.taken) :], len(files), before, found)
 
 
 class _Takes:
@@ -111,6 +116,11 @@ class _Takes:
     def __init__(self, card: ModelCard, takes: Sequence[Array]) -> None:
         self.spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
         self._recogniser = installed_recogniser()
+        known = set(self._recogniser.tokens)
+        self.taken: tuple[TokenWay, ...] = tuple(
+            tuple(way) for way in card.training.get(TAKEN, ()) if known >= set(way)
+        )
+        """What earlier takes taught."""
         self._own = ways_of(self.spoken, self._recogniser)
         near = list(zip(*self.spoken.near(self._recogniser.tokens), strict=True))
         self._near = KeywordPhonemes(near[0], self._recogniser.tokens, near[1]) if near else None
@@ -119,21 +129,25 @@ class _Takes:
         self._heard = [_best_look(self._recogniser, word, samples) for samples in takes]
         self._said = [self._way_in(heard) for heard in self._heard]
 
+    def are_of_the_word(self) -> bool:
+        """Whether something in one of the takes sounds like the word."""
+        return any(self._said) or any(self.finds(take, self.taken) for take in range(len(self._said)))
+
     def finds(self, take: int, ways: tuple[TokenWay, ...]) -> bool:
         """Whether a take is found at the default threshold of the word with these ways besides its own."""
         return self._with(ways).finds(self._heard[take])
 
     def ways_of(self, takes: Sequence[int]) -> tuple[TokenWay, ...]:
         """The ways that find more of these takes and cost no mistakes in the packs, what was heard most often first."""
-        kept: tuple[TokenWay, ...] = ()
+        kept = self.taken
         before = self._with(kept)
         for way, _ in Counter(way for take in takes if (way := self._said[take])).most_common():
             more = (*kept, way)
-            if not self._with(more).promises_as_much_as(before):
+            if way in kept or len(more) > MOST_WAYS or not self._with(more).promises_as_much_as(before):
                 continue
             if sum(self.finds(take, more) for take in takes) > sum(self.finds(take, kept) for take in takes):
                 kept = more
-        return kept[:MOST_WAYS]
+        return kept
 
     def _with(self, ways: tuple[TokenWay, ...]) -> "_Search":
         """The search for the word with more ways, as a model that is made from them would have it."""

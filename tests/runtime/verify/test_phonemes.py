@@ -133,6 +133,16 @@ def test_a_near_word_that_is_said_is_not_taken_for_the_word_and_another_one_chan
     assert with_near("ac").score(heard("aac", 4)) == pytest.approx(-4 / 3)
 
 
+@given(before=st.integers(0, 60), after=st.integers(0, 60))
+def test_a_near_word_is_found_wherever_in_a_look_it_is(before: int, after: int) -> None:
+    said = heard("aac", 6)
+    silent = np.full((1, len(TOKENS)), -20.0, np.float32)
+    silent[0, TOKENS.index(BLANK)] = 0
+    look = np.concatenate([np.repeat(silent, before, axis=0), said, np.repeat(silent, after, axis=0)])
+    assert with_near("ac").score(look) == -math.inf
+    assert with_near("cb").score(look) == -2
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 1_000), frames=st.integers(1, 20), scale=st.floats(0.1, 1))
 def test_near_words_leave_a_score_as_it_is_or_take_all_of_it(seed: int, frames: int, scale: float) -> None:
