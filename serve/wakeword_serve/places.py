@@ -53,9 +53,9 @@ def place_of(uri: str, option: str = "--uri") -> Place:
     raise ConfigError(expected)
 
 
-def host_and_port(text: str, option: str = "--http ") -> tuple[str, int]:
+def host_and_port(text: str, option: str = "--http ", instance: str = "127.0.0.1:10401") -> tuple[str, int]:
     """Read the ``HOST:PORT`` of an option; the host of an IPv6 address is in brackets. Raises ``ConfigError``."""
-    expected = f"expected {option}HOST:PORT, for instance {option}127.0.0.1:10401, got {text!r}"
+    expected = f"expected {option}HOST:PORT, for instance {instance}, got {text!r}"
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port

@@ -27,7 +27,7 @@ class SpeechToText:
     """The speech-to-text of ``--label-with``. Raises ``ConfigError`` for an address that cannot be read."""
 
     def __init__(self, uri: str, *, seconds: float = _SECONDS) -> None:
-        host, port = host_and_port(uri.removeprefix("tcp://"), "--label-with tcp://")
+        host, port = host_and_port(uri.removeprefix("tcp://"), "--label-with tcp://", "127.0.0.1:10300")
         self._place, self._seconds = (host, port), seconds
         self._uri = uri
 
