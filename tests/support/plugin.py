@@ -54,7 +54,7 @@ SLOW = (
     ),
     *(f"tests/tools/{room}/" for room in ("cli", "clips", "engines")),
     *("tests/tools/texts/test_advice.py", "tests/tools/texts/test_confusables.py"),
-    *("tests/runtime/cli/listen/"),
+    "tests/runtime/cli/listen/",
     "tests/serve/test_command.py",
     *(f"tests/runtime/batch/jobs/test_{name}.py" for name in ("processes", "cluster")),
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
