@@ -62,7 +62,7 @@ SLOW = (
 )
 """Files whose tests are marked ``slow``: training runs, synthesis, whole commands over recordings, sound devices."""
 
-FIRST = ("microphone", "tests/train/", "train/evidence/tests/", "tests/tools/")
+FIRST = ("microphone", "tests/train/", "tests/web/", "tests/export/", "train/evidence/tests/", "tests/tools/")
 """Long tests start first, so that no worker is left alone with one at the end."""
 
 
