@@ -31,7 +31,6 @@ from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_sa
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.access import StreamAccess
-from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword.stream.stream_audio import sound_of
 from wakeword.stream.stream_reader import PIECE, StreamReader
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
@@ -47,7 +46,7 @@ class Detector(StreamAccess):
     ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` selects one of several, and
     ``playback_rate`` is the rate of a reference, if that is another. ``gate`` saves the work on steady quiet, without an
     effect on detections. ``on_near_miss`` is called for what nearly fired, a second after it: a score of half the threshold
-    or more that did not reach it. ``keep``, a ``Keeper``, keeps both; ``windows`` gets each window; ``voices`` are known.
+    or more that did not reach it. ``keep``, a ``Keeper``, keeps both; ``voices`` are known.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
     Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -72,7 +71,6 @@ class Detector(StreamAccess):
         gate: bool = True,
         verify: bool = True,
         keep: Keeps | None = None,
-        windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
         voices: Voices | None = None,
     ) -> None:
         loaded = loaded_models(models, provider=provider, verify=verify)
@@ -94,7 +92,6 @@ class Detector(StreamAccess):
         super().__init__(self._reader.audio, sample_rate=sample_rate, channel=channel, playback_rate=playback_rate)
         if on_near_miss is not None or keep is not None:
             self._audio.watch_near_misses()
-        self._audio.watch_windows(windows)
         self._audio.know(voices)
         self.reset()
 

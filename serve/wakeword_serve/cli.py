@@ -64,9 +64,6 @@ class ServeOptions:
             help="Label what --keep keeps, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
         ),
     ] = None
-    ambient: Annotated[
-        bool, typer.Option("--ambient", help="Keep how your rooms score, without sound, for `wakeword calibrate`.")
-    ] = False
     zeroconf: Annotated[
         bool,
         typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),
@@ -241,7 +238,6 @@ def _serve(options: ServeOptions) -> None:
             save_limit=options.save_limit,
             keep=options.keep is not None,
             speech=None if options.label_with is None else SpeechToText(options.label_with),
-            ambient=options.ambient,
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,
             web=web,

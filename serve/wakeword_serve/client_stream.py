@@ -1,7 +1,7 @@
 """One stream of audio from a client, and the detector that listens to it."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -14,10 +14,8 @@ from wakeword.audio.pcm import SAMPLE_RATE, to_mono
 from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
-from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword.verify.known_voices import Voices
-from wakeword.verify.verifier import Look
-from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, Allowance, Share
+from wakeword_serve.fair_share import FLUSH_SECONDS, Share
 from wakeword_serve.wire_audio import PcmFormat
 from wakeword_serve.words import OfferedWord
 
@@ -42,8 +40,6 @@ class StreamSettings:
     """Keeps wakes and near misses."""
     hours: HeardHours | None = None
     """Counts how long each word was listened for."""
-    windows: Callable[[KeywordTracker], KeepsWindows] | None = None
-    """Keeps how the words score all the time."""
     voices: Voices | None = None
     """The voices that are known."""
 
@@ -59,50 +55,6 @@ class _KeepsPhrases:
         word = self._words[detection.keyword]
         about: Mapping[str, str | float] = {**detection.about, "threshold": word.threshold, "client": self._client}
         self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
-
-
-class _InTime:
-    """Gives on the windows of a room for which a clock had the time: its hours pass no faster, whatever a client sends.
-
-    Once a client is ahead, nothing is given on for half a minute, so that the rest is in few pieces.
-    """
-
-    def __init__(self, windows: KeepsWindows, keyword: KeywordTracker, share: Share) -> None:
-        self._windows, self._share = windows, share
-        self._first, self._step = keyword.window / SAMPLE_RATE, keyword.step / SAMPLE_RATE
-        self._left, self._is_ahead = Allowance(1.0, AHEAD), False
-        self.begin()
-
-    def begin(self) -> None:
-        """See ``KeepsWindows``, as for those below."""
-        self._windows.begin()
-        self._needed, self._is_whole = self._first, not self._is_ahead
-
-    def push(self, logit: float, look: Look | None) -> None:
-        """A window."""
-        if self._has_time():
-            self._windows.push(logit, look)
-
-    def hold(self) -> None:
-        """A window of quiet."""
-        if self._has_time():
-            self._windows.hold()
-
-    def end(self, length: int) -> None:
-        """The end; of a stream with a gap the number of samples says nothing."""
-        if self._is_whole:
-            self._windows.end(length)
-
-    def _has_time(self) -> bool:
-        if self._is_ahead:
-            self._left.take(0.0)
-            if self._left.saved < AHEAD or not self._share.is_room():
-                return False
-            self.begin()
-        self._is_ahead = not self._share.is_room() or self._left.take(self._needed) > 0
-        self._needed = self._step
-        self._is_whole &= not self._is_ahead
-        return not self._is_ahead
 
 
 class Found(NamedTuple):
@@ -142,7 +94,7 @@ class ListeningStream:
         remembers: bool = False,
     ) -> None:
         """``remembers``: whether ``sound`` will be asked."""
-        windows, self._remembers = settings.windows, remembers
+        self._remembers = remembers
         self.format = pcm
         self.words = words
         self._by_name = {word.name: word for word in words}
@@ -156,7 +108,6 @@ class ListeningStream:
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
             keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, share.address),
-            windows=None if windows is None else lambda keyword: _InTime(windows(keyword), keyword, share),
             voices=settings.voices,
         )
         self.restart(None)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from wakeword.audio.stopping import StopSignals
 from wakeword.model.installed import shipped_models
-from wakeword.saving.ambient_keeper import AmbientKeeper
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -54,8 +53,6 @@ class ServeSettings:
     """Whether to keep wakes and near misses, for `wakeword review`."""
     speech: SpeechToText | None
     """What labels the events that are kept."""
-    ambient: bool
-    """Whether to keep how the words score all the time, for `wakeword calibrate --ambient`."""
     zeroconf: bool
     zeroconf_name: str | None
     web: WebSettings | None
@@ -97,13 +94,6 @@ def run_server(settings: ServeSettings) -> bool:
             )
             stack.callback(keeper.close, lambda: stop.seconds_left)
             streams = replace(streams, keep=keeper, hours=keeper.hours)
-        if settings.ambient:
-            ambient = AmbientKeeper(
-                complain=lambda line: logger.warning("%s", line, extra={"event": "ambient"}),
-                note=lambda line: _report("ambient", line),
-            )
-            stack.callback(ambient.close, lambda: stop.seconds_left)
-            streams = replace(streams, windows=ambient.stream)
         executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)

@@ -17,7 +17,6 @@ from support.builders import bursts
 from wakeword.audio.detection import Keeps
 from wakeword.base.types import Array, Samples
 from wakeword.saving.keeper import Keeper
-from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword.verify.known_voices import Voices
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
@@ -162,7 +161,6 @@ async def serving(
     threads: int = 1,
     host: str = "127.0.0.1",
     keep: Keeps | None = None,
-    windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
     groups: Sequence[str] = (),
     voices: Voices | None = None,
 ) -> AsyncIterator[Served]:
@@ -180,7 +178,6 @@ async def serving(
                 0.5,
                 keep=keep,
                 hours=keep.hours if isinstance(keep, Keeper) else None,
-                windows=windows,
                 voices=voices,
             ),
             times or TimeLimits(),

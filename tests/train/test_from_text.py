@@ -166,13 +166,11 @@ def test_two_windows_share_what_is_heard_and_no_embedding_is_asked(
     monkeypatch.setattr(AmplifiedSound, "log_probabilities", noted)
     sound = StreamSound(lambda first, last: sentences[first:last]).at(1)
     ends = [160_240 + 2_560 * number for number in range(4)]
-    scores = [stage.score(1.0, end, sound) for end in ends]
+    for end in ends:
+        stage.score(1.0, end, sound)
     step = stage.card.phoneme_step * 160
     assert heard == sorted({end - end % step for end in ends})
     assert len(heard) < len(ends)
-    look = stage.look(1.0, ends[-1], sound)
-    assert not look.embeddings.any()
-    assert stage.score_again(look) == (scores[-1], True)
 
 
 def test_a_first_stage_that_hears_nothing_is_not_asked(

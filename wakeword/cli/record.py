@@ -1,6 +1,5 @@
 """``wakeword record``: a person's own recordings of a wake word, for ``wakeword train --from``."""
 
-import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -15,9 +14,8 @@ from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.base.errors import AudioDeviceError, DataError
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import complain, note, without_native_messages
-from wakeword.cli.listen.source import SourceOptions
 from wakeword.cli.option_class import command
-from wakeword.cli.options import ModelOptions, number_or_name
+from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
@@ -30,10 +28,6 @@ _FAULTS_IN_A_ROW = 5
 """Rejected takes after which recording without questions is given up."""
 
 
-_LONGEST = 720 * 3_600
-"""Seconds of ``--ambient``: as many as are kept."""
-
-
 class _Format(Enum):
     WAV = "wav"
     FLAC = "flac"
@@ -43,57 +37,28 @@ class _Format(Enum):
 class RecordOptions:
     """The options of the command."""
 
-    word: Annotated[str, typer.Argument(metavar="KEYWORD", help="The wake word, as it is spoken.")] = ""
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")
-    ] = None
+    word: Annotated[str, typer.Argument(metavar="KEYWORD", help="The wake word, as it is spoken.")]
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")]
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000, help="Good takes to record.")] = 10
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="X", min=0.5, max=10, callback=finite, help="Length of a take.")
     ] = 2.0
     countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3
-    source: SourceOptions
+    device: DeviceOption = None
+    file: Annotated[
+        Path | None, typer.Option("--input", metavar="FILE", help="Cut the takes from this recording instead.")
+    ] = None
     audio_format: Annotated[_Format, typer.Option("--format", help="Format of the files.")] = _Format.WAV
     yes: Annotated[bool, typer.Option("--yes", help="Ask no questions: one take after the other.")] = False
-    ambient: Annotated[
-        str | None,
-        typer.Option(
-            "--ambient",
-            metavar="TIME",
-            help="Keep what a model hears in your room for 2h or 45m instead, for `wakeword calibrate --ambient`.",
-        ),
-    ] = None
-    models: ModelOptions
-    audio: Annotated[bool, typer.Option("--audio", help="With --ambient: keep the sound too.")] = False
 
     def __post_init__(self) -> None:
-        source, models = self.source, self.models
-        if self.ambient is not None:
-            _seconds_of(self.ambient)
-            if self.word or self.out is not None:
-                raise typer.BadParameter("--ambient takes no KEYWORD and no --out; name the model by --keyword")
-            return
-        if not self.word or self.out is None:
-            raise typer.BadParameter("expected the wake word and --out DIR, a folder for its takes, or --ambient 2h")
-        if self.audio or models.keyword or models.model or source.channel is not None or source.file == "-":
-            raise typer.BadParameter("--keyword, --model, --audio, --channel and --input - need --ambient")
+        if self.file is not None and self.device is not None:
+            raise typer.BadParameter("give --device or --input, not both")
 
     @property
     def asks(self) -> bool:
         """Whether to ask before the first take, and after each take whether to keep it."""
         return not self.yes and sys.stdin is not None and sys.stdin.isatty()
-
-
-def _seconds_of(text: str) -> float:
-    """The value of ``--ambient``: ``2h``, ``45m`` or ``90s``. Raises ``typer.BadParameter`` for another."""
-    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,3})?)([hms])", text)
-    seconds = float(found[1]) * {"h": 3_600, "m": 60, "s": 1}[found[2]] if found else 0.0
-    if not 0 < seconds <= _LONGEST:
-        raise typer.BadParameter(
-            f"--ambient: expected a time such as 2h, 45m or 90s, at most 720h, got {printable(text)}; try: "
-            "wakeword record --ambient 2h"
-        )
-    return seconds
 
 
 @command
@@ -102,19 +67,11 @@ def record(options: RecordOptions) -> None:
 
     A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and repeated.
     Prints the file of each good take; --input cuts takes from a recording with pauses instead. The microphone is open only
-    during the countdown and the take. With --ambient it listens for that time with --keyword or --model, says nothing, and
-    keeps how your room scores, as numbers without sound.
+    during the countdown and the take.
     """
-    if options.ambient is not None:
-        # Imported here, as taking recordings needs no engine.
-        from wakeword.cli.record_ambient import record_ambient
-
-        record_ambient(options.source, options.models, seconds=_seconds_of(options.ambient), audio=options.audio)
-        return
-    assert options.out is not None
     folder = TakeFolder(options.out, options.word, suffix=f".{options.audio_format.value}")
-    if options.source.file is not None:
-        _cut_takes(Path(options.source.file), folder, options.count)
+    if options.file is not None:
+        _cut_takes(options.file, folder, options.count)
     else:
         record_takes(folder, options)
     if len(folder):
@@ -160,7 +117,7 @@ def _cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
 def record_takes(folder: TakeFolder, options: RecordOptions) -> None:
     """Record takes from the device into ``folder``, and print the file of each. Raises ``AudioDeviceError``."""
     with without_native_messages():
-        microphone = Microphone(number_or_name(options.source.device))
+        microphone = Microphone(number_or_name(options.device))
         wanted = f"{counted(options.count, 'take')} into {folder.path}"
         note(f"recording {options.word!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
         for take in _Session(microphone, options).takes():

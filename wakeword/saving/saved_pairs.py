@@ -5,8 +5,8 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network
@@ -21,8 +21,8 @@ from wakeword.base.text import letters_of
 
 # <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
 _STEM = r"(?P<stem>[^\s./\\]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
-_SAVED = re.compile(rf"{_STEM}\.(wav|npz|json)")
-_TEMPORARY = re.compile(rf"\.(?P<target>{_STEM}\.(wav|npz|json)|\.days)\.\w+(\.(wav|npz|json))?")
+_SAVED = re.compile(rf"{_STEM}\.(wav|json)")
+_TEMPORARY = re.compile(rf"\.(?P<target>{_STEM}\.(wav|json)|\.days)\.\w+(\.(wav|json))?")
 _TIME = "%Y%m%dT%H%M%S.%f"
 _SECONDS_TO_WRITE = 3_600
 """Temporary files of another time were left by a process that was killed, if none has locked them."""
@@ -83,47 +83,33 @@ class SavedPairs:
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
         }
-        audio = int16_of(detection.audio)
-        return self.add(detection.keyword, moment, "wav", lambda path: write_audio(path, audio), content)
-
-    def tidy(self, moment: datetime) -> None:
-        """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
-        with self._turn():
-            self._make_room(moment)
-
-    def add(
-        self,
-        name: str,
-        moment: datetime,
-        suffix: str,
-        write: Callable[[Path], None],
-        content: Mapping[str, object] | None = None,
-    ) -> Path:
-        """Save a file, with ``content`` as its JSON file or alone; return its path. On ``OSError`` nothing is saved."""
         # One process at a time, from the choice of a name until the files have it.
         with self._turn():
-            stem = self._next_stem(name, moment)
-            path = self.folder / f"{stem}.{suffix}"
+            stem = self._next_stem(detection.keyword, moment)
+            path = self.folder / f"{stem}.wav"
             try:
-                with ExitStack() as stack:
-                    unfinished = []
-                    if content is not None:
-                        unfinished.append(stack.enter_context(replacing(self.folder / f"{stem}.json", private=True)))
-                        content = {**content, "audio": path.name}
-                        unfinished[0].write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-                    unfinished.append(stack.enter_context(replacing(path, private=True)))
-                    write(unfinished[-1])
-                    size = sum(one.stat().st_size for one in unfinished)
-                    self._make_room(moment, new=1, size=size, client=client_of((content or {}).get("client", "")))
+                with (
+                    replacing(path.with_suffix(".json"), private=True) as data,
+                    replacing(path, private=True) as audio,
+                ):
+                    data.write_text(json.dumps({**content, "audio": path.name}, indent=2) + "\n", encoding="utf-8")
+                    write_audio(audio, int16_of(detection.audio))
+                    size = data.stat().st_size + audio.stat().st_size
+                    self._make_room(moment, new=1, size=size, client=client_of(detection.about.get("client", "")))
             except OSError:
                 path.unlink(missing_ok=True)
                 raise
             self._kept[stem] = size
         return path
 
-    def remove(self, stem: str) -> None:
+    def tidy(self, moment: datetime) -> None:
+        """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
+        with self._turn():
+            self._make_room(moment)
+
+    def _remove(self, stem: str) -> None:
         """Delete the files of this name, if they are still there."""
-        for suffix in ("json", "wav", "npz"):
+        for suffix in ("json", "wav"):
             (self.folder / f"{stem}.{suffix}").unlink(missing_ok=True)
         self._kept.pop(stem, None)
 
@@ -170,7 +156,7 @@ class SavedPairs:
     def _make_room(self, moment: datetime, *, new: int = 0, size: int = 0, client: str = "") -> None:
         """Delete what is too old, and what is too much together with so many new ones of a client."""
         for stem in self._too_old(moment):
-            self.remove(stem)
+            self._remove(stem)
         used = sum(self._kept.values())
         too_large = 0.0
         if used + size > self._limit:
@@ -184,7 +170,7 @@ class SavedPairs:
             if max(too_large, too_many) <= 0:
                 break
             too_large, too_many = too_large - self._kept[stem], too_many - 1
-            self.remove(stem)
+            self._remove(stem)
 
     def _going(self, client: str) -> Iterator[str]:
         """The pairs as they go: the oldest one of the client that has most, counting a new one of ``client``."""

@@ -31,10 +31,9 @@ class Saver:
         complain: Callable[[str], None],
         note: Callable[[str], None],
         option: str = "--save",
-        what: str = "detection(s)",
     ) -> None:
         """``complain`` reports a failure and ``note`` the end of it, from any thread; both name the ``option``."""
-        self._pairs, self._option, self._what = pairs, option, what
+        self._pairs, self._option = pairs, option
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
         self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(most_waiting)
@@ -51,10 +50,7 @@ class Saver:
         """
         # When its window ended, not what follows it and is kept too.
         moment = datetime.now(UTC) - timedelta(seconds=float(detection.about.get("after", 0)))
-        return self.work(partial(self._pairs.save, detection, moment, near_miss=near_miss))
-
-    def work(self, save: Callable[[], Path]) -> Future[Path | None]:
-        """Queue a call that saves something; the future as of ``save``."""
+        save = partial(self._pairs.save, detection, moment, near_miss=near_miss)
         saved: Future[Path | None] = Future()
         if not self.then(partial(self._save, save, saved), block=self._wait_for_room):
             saved.set_result(None)
@@ -65,7 +61,7 @@ class Saver:
         try:
             self._waiting.put(work, block=block)
         except queue.Full:
-            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it", lost=1)
+            self._fail(f"the disk is too slow, {self._waiting.maxsize} detection(s) wait for it", lost=1)
             return False
         return True
 
@@ -103,7 +99,7 @@ class Saver:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
                 self._note(
-                    f"{self._option}: saving again; {self._lost - self._lost_before} {self._what} were not saved"
+                    f"{self._option}: saving again; {self._lost - self._lost_before} detection(s) were not saved"
                 )
                 self._trouble, self._lost_before = "", self._lost
 
@@ -117,6 +113,6 @@ class Saver:
             time.sleep(0.01)
         if lost := self._lost + waiting:
             self._complain(
-                f"{self._option}: {lost} {self._what} not saved in all" + ("; the disk is too slow" if waiting else "")
+                f"{self._option}: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
             )
         return lost

@@ -1,7 +1,7 @@
 """One keyword in a stream: its windows, their scores, its trigger."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from wakeword.base.logistic import score_of_logit
 from wakeword.format.verifier_card import FLOOR
@@ -11,7 +11,7 @@ from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.trigger import Suppression, Trigger
 from wakeword.verify.known_voices import LOOK_AT_VOICE, Voices
-from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, Look, StreamSound
+from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
 
 _REFRACTORY_OF_PHONEMES = 200
 """Frames after a detection by phonemes alone in which none is reported: as many as they hear."""
@@ -28,22 +28,6 @@ class Fired(NamedTuple):
     stage_one: float | None
     """Score of the first stage, if there is a second: the best of the windows that led to this one."""
     speaker: str | None
-
-
-class KeepsWindows(Protocol):
-    """Gets all windows of one keyword in order; see ``saving.ambient_keeper``."""
-
-    def begin(self) -> None:
-        """A new stream."""
-
-    def push(self, logit: float, look: Look | None) -> None:
-        """The next window: the first stage's logit, and of a candidate what the second one judges."""
-
-    def hold(self) -> None:
-        """The next window is steady quiet, as the one before."""
-
-    def end(self, length: int) -> None:
-        """The stream has this number of samples; the windows up to its end follow."""
 
 
 class KeywordTracker:
@@ -79,8 +63,6 @@ class KeywordTracker:
         self._far_below = _FAR_BELOW * (trigger.threshold if all_alike else FLOOR)
         self.near: NearMisses | None = None
         """Set to find near misses as well."""
-        self.windows: KeepsWindows | None = None
-        """Set to keep what is heard in every window."""
         self.reset()
 
     def reset(self) -> None:
@@ -88,8 +70,6 @@ class KeywordTracker:
         self.trigger.reset()
         if self.near is not None:
             self.near.reset()
-        if self.windows is not None:
-            self.windows.begin()
         if self._verifier is not None:
             self._verifier.reset()
         self.window_end = self.window
@@ -134,8 +114,6 @@ class KeywordTracker:
             self.score = score = (
                 score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound.at(gain))
             )
-            if self.windows is not None:
-                self.windows.push(logit, None if verifier is None else verifier.look(self.window_end, sound.at(gain)))
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
             at_least = suppression.threshold(self.window_start)
             speaker, for_voice = self._heard(score, sound)
@@ -176,8 +154,6 @@ class KeywordTracker:
         """Repeat the last score, which is far below the threshold, for every window that ends up to sample ``end``."""
         while self.window_end <= end:
             self.trigger.push(self.score)
-            if self.windows is not None:
-                self.windows.hold()
             self.window_end += self.step
 
     def is_far_below(self) -> bool:

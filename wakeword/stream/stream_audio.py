@@ -4,7 +4,7 @@
 ``DetectorPool``; they differ in how the windows are scored.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.first_stage import WindowLogit
 from wakeword.stream.kept_wakes import KeptWakes
-from wakeword.stream.keyword import Fired, KeepsWindows, KeywordTracker
+from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.sound_input import KeepsPlayback, playback_kept
 from wakeword.stream.trigger import Suppression
@@ -96,9 +96,6 @@ class StreamAudio:
     def finish(self) -> int:
         """End the stream; return how many samples of silence it takes until a window of every keyword covers its end."""
         self._length = length = self._history.end
-        for keyword in self.keywords:
-            if keyword.windows is not None:
-                keyword.windows.end(length)
         covering = [keyword.covering(length) for keyword in self.keywords]
         return max(covering) - length if length else 0
 
@@ -152,11 +149,6 @@ class StreamAudio:
         """Find what nearly fires too; see ``NearMisses``."""
         for keyword in self.keywords:
             keyword.near = NearMisses(keyword.threshold, after=0 if self._keep is None else KEPT_AFTER)
-
-    def watch_windows(self, of: Callable[[KeywordTracker], KeepsWindows] | None) -> None:
-        """Give all windows to what ``of`` makes for each keyword, if it is given."""
-        for keyword in self.keywords:
-            keyword.windows = None if of is None else of(keyword)
 
     def know(self, voices: Voices | None) -> None:
         """Let the voice that says a word move its threshold; see ``known_voices``."""

@@ -5,8 +5,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import numpy as np
-
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
@@ -18,7 +16,7 @@ from wakeword.format.verifier_card import (
     fused_score,
     unverified_score,
 )
-from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, EmbeddingStream, reach
+from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
@@ -34,8 +32,6 @@ LOOK_SAMPLES = max(
 )
 """Samples before the end of a window that its verification depends on."""
 
-_UNHEARD: Array = np.zeros((HEAD_EMBEDDINGS, DIMENSION), np.float32)
-"""The embeddings where the head does not count."""
 _KEPT_WINDOWS = 8
 """Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
 _Found = TypeVar("_Found")
@@ -78,17 +74,6 @@ class _Weighed(NamedTuple):
         return self.weight * self.verifier.bound if self.weight else 0.0
 
 
-class Look(NamedTuple):
-    """What a candidate is judged by: enough to judge it again with another head."""
-
-    best: float
-    """See ``CandidateScorer.best``."""
-    embeddings: Array
-    """``(16, 96)`` float32; zeros where the head does not count."""
-    evidence: Sequence[float]
-    """What each verifier says, the cheapest first; NaN where it was not asked."""
-
-
 class SecondStage:
     """The networks of one model's second stage. Safe to share between streams and threads."""
 
@@ -124,57 +109,22 @@ class SecondStage:
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see
         ``CandidateScorer.best``. A verifier is asked only if that can still lift the score over its gate."""
-        embeddings = self._embeddings(window_end, sound)
-        return self.score_of(best, embeddings, lambda number: self._evidence(number, window_end, sound))
-
-    def score_of(self, best: float, embeddings: Array, evidence_of: Callable[[int], float]) -> float:
-        """``score`` from ``(16, 96)`` embeddings, and from the evidence of each verifier by its number."""
         fusion = self.card.fusion
-        logit = fusion.upper(best, self.head(embeddings) if fusion.embedding else 0.0)
+        heard = 0.0
+        if fusion.embedding:
+            heard = self.head(sound.embeddings(self.embedding, _frame_at(window_end)))
+        logit = fusion.upper(best, heard)
         if self.phonemes is None:
             logit -= fusion.phonemes * fusion.phoneme_floor
         for number, one in enumerate(self._weighed):
             evidence = one.floor
             # Not "below the gate": a NaN must not pass.
             if logit + sum(other.most for other in self._weighed[number:]) >= one.gate:
-                evidence = min(one.verifier.bound, max(one.floor, evidence_of(number)))
+                evidence = min(one.verifier.bound, max(one.floor, self._evidence(one.verifier, window_end, sound)))
             logit += one.weight * evidence
         return fused_score(logit)
 
-    def look(self, best: float, window_end: int, sound: "AmplifiedSound") -> "Look":
-        """What ``score`` judges, with what the verifiers say that it asks; its networks have heard it already."""
-        embeddings = self._embeddings(window_end, sound)
-        evidence = [math.nan] * len(self._weighed)
-
-        def ask(number: int) -> float:
-            evidence[number] = self._evidence(number, window_end, sound)
-            return evidence[number]
-
-        self.score_of(best, embeddings, ask)
-        return Look(best, embeddings, evidence)
-
-    def score_again(self, look: "Look") -> tuple[float, bool]:
-        """The score of a look by the same networks and another head, and whether it has all that this one asks.
-
-        Evidence that is missing counts as the most that it can be. None is for a head that gives less everywhere.
-        """
-        missing: list[int] = []
-
-        def kept(number: int) -> float:
-            if not math.isnan(look.evidence[number]):
-                return look.evidence[number]
-            missing.append(number)
-            return self._weighed[number].verifier.bound
-
-        return self.score_of(look.best, look.embeddings, kept), not missing
-
-    def _embeddings(self, window_end: int, sound: "AmplifiedSound") -> Array:
-        if not self.card.fusion.embedding:
-            return _UNHEARD
-        return sound.embeddings(self.embedding, _frame_at(window_end))
-
-    def _evidence(self, number: int, window_end: int, sound: "AmplifiedSound") -> float:
-        verifier = self._weighed[number].verifier
+    def _evidence(self, verifier: Verifier, window_end: int, sound: "AmplifiedSound") -> float:
         if isinstance(verifier, PhonemeVerifier):
             step = self.card.phoneme_step * _CONFIG.hop_length
             heard_until = window_end - window_end % step if step else window_end
@@ -312,7 +262,3 @@ class CandidateScorer:
             return unverified_score(logit, card.gate)
         self.candidates += 1
         return stage.score(best, window_end, sound)
-
-    def look(self, window_end: int, sound: AmplifiedSound) -> Look | None:
-        """What the newest window, which ends before sample ``window_end``, is judged by; ``None`` if no candidate."""
-        return self._stage.look(self.best, window_end, sound) if self.best >= self._stage.card.gate else None

@@ -105,6 +105,35 @@ def test_a_dry_run_measures_and_leaves_the_model_unchanged(calibrate, model: Pat
     assert json.loads((tmp_path / "r.json").read_text())["written"] is False
 
 
+def test_of_background_alone_the_threshold_is_printed_and_scan_counts_the_same(
+    cli, world: World, model: Path, tmp_path: Path
+) -> None:
+    before, report = model.read_bytes(), tmp_path / "report.json"
+    room = ("calibrate", "--model", model, "--background", world.background, "--report", report)
+    ended = cli(*room, "--fa-per-hour", "55")
+    assert ended.status == 0, ended.err
+    (point,) = json.loads(report.read_text())["points"]
+    (_, printed), count = ended.out.split(":")[:2], point["false_accepts_per_hour"]["count"]
+    used = ("scan", "--model", model, "--format", "json", world.background, "--threshold")
+    assert len(cli(*used, printed.split()[1]).out.splitlines()) == count
+    assert len(cli(*used, repr(point["threshold"])).out.splitlines()) == count > 0
+    assert f"next: wakeword listen --model {model} --threshold {printed.split()[1]}" in ended.err
+    assert model.read_bytes() == before
+    few = cli(*room, "--fa-per-hour", "0.5", "--confidence", "0.99")
+    assert (few.status, few.out) == (1, "")
+    assert "expected at least 0.24 h of background" in few.err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [((), "expected --positives"), (("--background", ".", "--fpr", "0.1"), "need --positives")],
+)
+def test_what_background_alone_cannot_give_is_one_line(cli, given: tuple[str, ...], message: str) -> None:
+    done = cli("calibrate", "--model", "marvin", *given)
+    assert (done.status, done.out) == (2, "")
+    assert message in done.err.splitlines()[-1]
+
+
 def test_a_confidence_that_needs_more_data_is_refused(calibrate, world: World, model: Path) -> None:
     before = model.read_bytes()
     ended = calibrate("--background", world.noise, "--fa-per-hour", "0.5", "--fpr", "0.1", "--confidence", "0.95")

@@ -109,8 +109,13 @@ def test_a_kind_without_usable_files_is_an_error(low_model: Model, folders: Fold
     (tmp_path / "nothing" / "broken.wav").write_bytes(b"")
     with pytest.raises(DataError, match="none of the 1 negatives"):
         scored(low_model, {**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})
-    with pytest.raises(CalibrationError, match="recordings of the wake word"):
-        scored(low_model, {**folders, Kind.POSITIVE: []})
+
+
+def test_background_has_the_same_scores_without_recordings_of_the_word(low_model: Model, folders: Folders) -> None:
+    whole, alone = (scored(low_model, some).sets[0] for some in (folders, {**folders, Kind.POSITIVE: []}))
+    assert len(alone.positives) == 0
+    assert alone.hours == whole.hours > 0
+    np.testing.assert_array_equal(alone.streams, whole.streams)
 
 
 def test_the_fingerprint_depends_on_the_samples_and_their_kinds(

@@ -1,10 +1,9 @@
-"""The work of ``wakeword calibrate``: recordings, and hours of a room, to operating points in a model."""
+"""The work of ``wakeword calibrate``: recordings to operating points in a model."""
 
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import numpy as np
 import typer
 
 from wakeword.base.errors import CalibrationError, ConfigError
@@ -14,16 +13,12 @@ from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.format.verifier_card import FLOOR
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model
-from wakeword.saving.ambient_keeper import ambient_folder
-from wakeword.saving.keeper import kept_folder
 from wakeword_tools.cli.measure_options import CalibrateOptions
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.measure.ambient_scores import ambient_hours, wakes_of
 from wakeword_tools.measure.better import promise_of
 from wakeword_tools.measure.point_choice import (
     calibrate_point,
@@ -36,9 +31,8 @@ from wakeword_tools.measure.point_choice import (
 )
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, Choice, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.score_work import ScoredFile
 from wakeword_tools.measure.scores import ScoreSet, events_at
-from wakeword_tools.measure.subject import Subject, read_subject, subject_data
+from wakeword_tools.measure.subject import read_subject, subject_data
 
 
 def calibrate_model(options: CalibrateOptions) -> None:
@@ -58,13 +52,10 @@ def calibrate_model(options: CalibrateOptions) -> None:
             f"expected no --default for {options.model}: nothing is written into files of {foreign.engine}"
         )
     is_written = foreign is None and not options.dry_run
-    ambient = _ambient_files(options, model) if options.uses_ambient else []
-    with scoring(options, [model], data=[subject_data(options.model, model)], ambient=ambient) as (scored,):
+    with scoring(options, [model], data=[subject_data(options.model, model)]) as (scored,):
         points = _points(scored, targets, options)
         chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
         console().print(printable(scored.description), points_table(points, chosen), sep="\n")
-        for point in points if ambient else ():
-            _say_if_lowest(scored.sets[0], point.name, point.threshold)
         if is_written and isinstance(model, Model):
             _write(options, model, points, chosen)
             _warn_of_default(options, model, points, chosen, scored)
@@ -89,7 +80,7 @@ def _targets(options: CalibrateOptions) -> list[Target]:
     targets += [Target(RateKind.FA_PER_HOUR, value) for value in given.fa_per_hour or ()]
     if not targets:
         silent = others.negatives or others.near_negatives
-        allowed = {RateKind.FPR: silent, RateKind.FA_PER_HOUR: others.background or options.uses_ambient}
+        allowed = {RateKind.FPR: silent, RateKind.FA_PER_HOUR: others.background}
         targets = [target for target in DEFAULT_TARGETS if allowed[target.kind]]
     if not targets:
         raise typer.BadParameter("give --negatives or --background, the recordings in which the model must stay silent")
@@ -143,17 +134,6 @@ def _points(scored: Scored, targets: Sequence[Target], options: CalibrateOptions
     return list(points.values())
 
 
-def _ambient_files(options: CalibrateOptions, model: Subject) -> Sequence[ScoredFile]:
-    """The ambient hours of a model. Raises ``ConfigError`` for one of another engine, and as ``ambient_hours`` does."""
-    if not isinstance(model, Model):
-        raise ConfigError(f"expected no --ambient for {options.model}: its engine is not the one that kept these hours")
-    folder = ambient_folder() if options.ambient_from is None else options.ambient_from
-    found = ambient_hours(folder, model, wakes_of(kept_folder(), model.card.phrase), warn=note)
-    if found.wakes:
-        note(f"{counted(found.wakes, 'wake')} that a person labelled as the word left out of the hours")
-    return found.files
-
-
 def _judge_room(options: CalibrateOptions, targets: Sequence[Target]) -> None:
     """Print the threshold of each target; without recordings of the word no point can be written.
 
@@ -161,29 +141,21 @@ def _judge_room(options: CalibrateOptions, targets: Sequence[Target]) -> None:
     """
     path = model_file(options.model)
     model = read_subject(path)
-    files = _ambient_files(options, model)
-    read = [one.recording for one in files if one.recording is not None]
-    scores = ScoreSet(
-        *(np.zeros(0), np.zeros(0)),
-        streams=[one.scores[0][0] for one in files],
-        hours=sum(one.seconds - one.left_out for one in read) / 3600,
-        least_threshold=FLOOR if isinstance(model, Model) and model.card.verifier is not None else 0.0,
-    )
     found = []
-    for target in targets:
-        supported = supported_target(scores, target, confidence=options.confidence, warn=note)
-        choice = choose_supported(scores, supported, confidence=options.confidence)
-        events = events_at(scores.streams, choice.threshold, hop=scores.hop)
-        rate = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
-        found.append((supported, choice, rate))
-        _print_room(options, supported, choice, rate)
-        _say_if_lowest(scores, supported.name, choice.threshold)
+    with scoring(options, [model], data=[subject_data(path, model)]) as (scored,):
+        scores = scored.sets[0]
+        for target in targets:
+            supported = supported_target(scores, target, confidence=options.confidence, warn=note)
+            choice = choose_supported(scores, supported, confidence=options.confidence)
+            events = events_at(scores.streams, choice.threshold, hop=scores.hop)
+            rate = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
+            found.append(
+                {"name": supported.name, "threshold": choice.threshold, "false_accepts_per_hour": asdict(rate)}
+            )
+            _print_room(options, supported, choice, rate)
+            _say_if_lowest(scores, supported.name, choice.threshold)
     if options.report is not None:
-        points = [
-            {"name": target.name, "threshold": choice.threshold, "false_accepts_per_hour": asdict(rate)}
-            for target, choice, rate in found
-        ]
-        write_json(options.report, {"model": str(path), "written": False, "points": points})
+        write_json(options.report, {"model": str(path), "written": False, "points": found})
 
 
 def _print_room(options: CalibrateOptions, target: Target, choice: Choice, rate: Rate) -> None:
@@ -203,6 +175,6 @@ def _print_room(options: CalibrateOptions, target: Target, choice: Choice, rate:
 def _say_if_lowest(scores: ScoreSet, name: str, threshold: float) -> None:
     if scores.least_threshold and threshold <= scores.least_threshold:
         note(
-            f"{name}: {threshold:g} is the lowest threshold; the hours allow a lower one, but nothing is kept of what "
-            "the gate of the first stage does not pass"
+            f"{name}: {threshold:g} is the lowest threshold; the hours allow a lower one, but what the gate of the first "
+            "stage does not pass has no score"
         )

@@ -140,7 +140,7 @@ class CalibrateOptions:
     Use recordings that the model was not trained on. A point replaces the one of the same name; the other points and
     the network stay unchanged. If a target that is given cannot be met, nothing is written. If the background is too
     short for a rate of false accepts an hour, the point is named by the strictest rate that it supports. For a file of
-    another engine, and with --ambient alone, the thresholds are printed only.
+    another engine, and with --background alone, the thresholds are printed only.
     """
 
     model: Annotated[
@@ -148,12 +148,6 @@ class CalibrateOptions:
     ]
     positives: KnownPositivesOption = None
     others: OtherOptions
-    ambient: Annotated[
-        bool, typer.Option("--ambient", help="The hours of `wakeword record --ambient` as background.")
-    ] = False
-    ambient_from: Annotated[
-        Path | None, typer.Option("--ambient-from", metavar="DIR", help="Such hours in another folder.")
-    ] = None
     targets: TargetOptions
     confidence: Annotated[
         float | None,
@@ -174,14 +168,7 @@ class CalibrateOptions:
     report: ReportOption = None
     jobs: JobOptions
 
-    @property
-    def uses_ambient(self) -> bool:
-        """Whether kept hours are the background."""
-        return self.ambient or self.ambient_from is not None
-
     def __post_init__(self) -> None:
-        if self.uses_ambient and self.others.background:
-            raise typer.BadParameter("give --background or --ambient, not both")
         if self.positives:
             if _is_name(self.model):
                 file = model_file(self.model)
@@ -189,8 +176,10 @@ class CalibrateOptions:
                 raise typer.BadParameter(
                     f"expected a file to write to, got a model's name; try: {copy}, and --model {file.name}"
                 )
-        elif not self.uses_ambient:
-            raise typer.BadParameter("expected --positives, recordings of the wake word; only --ambient does without")
+        elif not self.others.background:
+            raise typer.BadParameter(
+                "expected --positives, recordings of the wake word; only --background does without"
+            )
         elif self.others.negatives or self.others.near_negatives or self.targets.fpr or self.default:
             raise typer.BadParameter("--negatives, --near-negatives, --fpr and --default need --positives")
         require("tools", "scipy", "onnx")

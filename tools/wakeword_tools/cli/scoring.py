@@ -17,7 +17,7 @@ from wakeword_tools.cli.measure_options import CalibrateOptions, CompareOptions,
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.recordings import Scored, items_of, scored_rows
-from wakeword_tools.measure.score_work import ScoredFile, ScoreWork
+from wakeword_tools.measure.score_work import ScoreWork
 from wakeword_tools.measure.selection import select
 from wakeword_tools.measure.subject import Subject, SubjectData, one_word
 
@@ -33,13 +33,12 @@ def scoring(
     verify: bool = True,
     noise: NoiseSettings | None = None,
     delays: bool = False,
-    ambient: Sequence[ScoredFile] = (),
 ) -> Iterator[list[Scored]]:
     """Score all recordings as they are, and clips at each ratio of ``noise``, with progress and warnings on stderr.
 
     ``data``: what other processes load the models from. ``verify``: whether models of two stages use the second one.
-    ``delays``: score the positives in streams too. ``ambient``: background that was scored elsewhere. The scores are kept
-    next to the report until the block, which uses them, has ended without an error.
+    ``delays``: score the positives in streams too. The scores are kept next to the report
+    until the block, which uses them, has ended without an error.
 
     Raises ``typer.BadParameter`` if scores are to be resumed that are kept nowhere, ``DataError`` for noise that cannot be
     used, and what ``select``, ``scored_rows`` and ``Run.rows`` do.
@@ -60,7 +59,7 @@ def scoring(
         run = Run(work, items_of(chosen), journal)
         executor = executor_for(run.seconds, jobs=jobs.jobs, ray=jobs.ray)
         with audio_progress("scoring", run.size) as report, closing(run.rows(executor, report)) as rows:
-            found = scored_rows(models, chosen, rows, ambient=ambient, warn=note)
+            found = scored_rows(models, chosen, rows, warn=note)
         yield found
         if journal is not None:
             journal.finish()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import CalibrationError, DataError
+from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import Recording as Source
@@ -128,7 +128,6 @@ def scored_rows(
     chosen: Selection,
     rows: Iterable[tuple[ScoredItem, Rows]],
     *,
-    ambient: Sequence[ScoredFile] = (),
     warn: Line,
 ) -> list[Scored]:
     """The rows of all files in the order of ``items_of``, as one result as recorded and one for each ratio of noise.
@@ -136,12 +135,11 @@ def scored_rows(
     Where only parts of a background recording are measured, the scores of all other windows are 0. Where some positives
     are of people, the synthetic ones are kept apart. Unreadable and empty files are reported to ``warn`` and left out, and
     so are copies (by their samples), which would make the figures look more certain than they are. Raises ``DataError`` if
-    a kind has files but none is readable, and ``CalibrationError`` for no positives and for a recording that is both a
-    positive and of another kind. ``ambient``: background that was scored elsewhere.
+    a kind has files but none is readable, and ``CalibrationError`` for a recording that is both a positive and of another
+    kind.
     """
     seen = SeenRecordings(warn)
     used: dict[Kind, list[ScoredFile]] = {kind: [] for kind in SCORED_KINDS}
-    used[Kind.BACKGROUND] += ambient
     for kind, of_kind in groupby(rows, lambda row: row[0].kind):
         for item, files in of_kind:
             for one in files:
@@ -152,8 +150,6 @@ def scored_rows(
                     used[kind].append(dataclasses.replace(one, recording=recording))
         if (given := chosen.files.get(kind)) and not used[kind]:
             raise DataError(f"none of the {len(given)} {kind_in_words(kind)} could be used; see the warnings above")
-    if not used[Kind.POSITIVE]:
-        raise CalibrationError("expected recordings of the wake word, got none")
     seen.report_copies()
     variants = max((len(row.scores) for of_kind in used.values() for row in of_kind), default=1)
     return [_variant(number, used, chosen, models, seen.skipped) for number in range(variants)]
