@@ -13,9 +13,9 @@ from wakeword.audio.detection import Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE, to_mono
 from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
-from wakeword.saving.hours import HeardHours
 from wakeword.verify.known_voices import Voices
 from wakeword_serve.fair_share import FLUSH_SECONDS, Share
+from wakeword_serve.hours import HeardHours
 from wakeword_serve.wire_audio import PcmFormat
 from wakeword_serve.words import OfferedWord
 

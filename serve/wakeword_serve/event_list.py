@@ -1,12 +1,13 @@
 """The events that ``serve --keep`` keeps, as the live page lists them."""
 
+import os
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from wakeword.saving.kept_events import kept_files
-from wakeword.saving.saved_pairs import age_of
+from wakeword.saving.saved_pairs import age_of, is_saved_pair
 from wakeword.saving.sorting import Answer, SavedPair, read_pair
 
 
@@ -19,10 +20,18 @@ def _read(path: str, *version: int) -> SavedPair:
     return found
 
 
+def _kept_files(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The JSON files of all events of a folder, those in ``yes`` and ``no`` last."""
+    for place in (folder, *(folder / answer for answer in Answer)):
+        if place.is_dir():
+            with os.scandir(place) as entries:
+                yield from (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
+
+
 def kept_list(folder: Path) -> dict[str, SavedPair]:
     """All whole events of a folder by their names, the newest first. ``OSError`` as the disk does."""
     found = {}
-    for entry in kept_files(folder):
+    for entry in _kept_files(folder):
         with suppress(FileNotFoundError, LookupError):  # deleted or labelled in this moment, or damaged
             status = entry.stat(follow_symlinks=False)
             event = _read(entry.path, status.st_ino, status.st_mtime_ns, status.st_size)

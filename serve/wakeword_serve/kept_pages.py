@@ -10,6 +10,7 @@ from wakeword.browser.bounded_http import TEXT, HttpAnswer
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.sorting import Answer, file_pair, read_pair
 from wakeword_serve.event_list import kept_list, shown_event
+from wakeword_serve.hours import HeardHours
 from wakeword_serve.promises import promise_and_count
 from wakeword_serve.words import OfferedWords
 
@@ -41,8 +42,8 @@ class KeptPages:
     The ID of a request is compared with the names of the kept events, and never becomes a part of a path.
     """
 
-    def __init__(self, keeper: Keeper | None, words: OfferedWords) -> None:
-        self._keeper, self._words = keeper, words
+    def __init__(self, keeper: Keeper | None, words: OfferedWords, hours: HeardHours | None) -> None:
+        self._keeper, self._words, self._hours = keeper, words, hours
 
     def answer(self, path: str) -> HttpAnswer:
         """The answer to a request for ``/events`` or ``/events/ID.wav``."""
@@ -63,7 +64,8 @@ class KeptPages:
 
     def _listed(self, keeper: Keeper) -> HttpAnswer:
         events = list(kept_list(keeper.folder).values())
-        promises = promise_and_count(self._words.by_name.values(), keeper.hours.totals(), events)
+        heard = {} if self._hours is None else self._hours.totals()
+        promises = promise_and_count(self._words.by_name.values(), heard, events)
         # What waits for a label first: what has one must not hide it.
         waiting = [one for one in events if one.is_word is None][:MOST_SHOWN]
         names = {one.data.stem for one in waiting}

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wakeword.base.poisson import poisson_rate
-from wakeword.saving.hours import HeardTime, Listened
 from wakeword.saving.sorting import SavedPair
+from wakeword_serve.hours import HeardTime, Listened
 from wakeword_serve.words import OfferedWord
 
 

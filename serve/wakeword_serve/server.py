@@ -50,7 +50,7 @@ class Server:
         self._limits = limits
         self.connections: dict[Connection, asyncio.Task[None]] = {}
         """Those that are open, with their tasks."""
-        self.telemetry, self.words = shared.telemetry, shared.words
+        self.telemetry, self.words, self.hours = shared.telemetry, shared.words, shared.settings.hours
         """What it counts and offers."""
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()

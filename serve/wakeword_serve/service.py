@@ -19,6 +19,7 @@ from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
 from wakeword_serve.groups import Groups
+from wakeword_serve.hours import HeardHours
 from wakeword_serve.labels import Labeller
 from wakeword_serve.places import Network, Place, is_loopback
 from wakeword_serve.server import Limits, Server
@@ -93,7 +94,9 @@ def run_server(settings: ServeSettings) -> bool:
                 note=lambda line: _report("keep", line),
             )
             stack.callback(keeper.close, lambda: stop.seconds_left)
-            streams = replace(streams, keep=keeper, hours=keeper.hours)
+            hours = HeardHours(keeper.folder, lambda line: logger.warning("%s", line, extra={"event": "keep"}))
+            stack.callback(lambda: hours.close(stop.seconds_left))
+            streams = replace(streams, keep=keeper, hours=hours)
         executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)

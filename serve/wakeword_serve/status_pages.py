@@ -65,7 +65,7 @@ class Pages:
     def __init__(self, server: Server, loop: asyncio.AbstractEventLoop, keeper: Keeper | None) -> None:
         self._server = server
         self._loop = loop
-        self._kept = KeptPages(keeper, server.words)
+        self._kept = KeptPages(keeper, server.words, server.hours)
         self._page = (files("wakeword_serve") / "page.html").read_bytes()
         self._paths: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),

@@ -20,11 +20,11 @@ from support.served import LOW, Served, int16, serving, until
 from support.served_web import get, run
 from wyoming.event import Event
 
-from wakeword.saving.hours import HeardHours
 from wakeword_serve import fair_share
 from wakeword_serve.client_stream import ListeningStream, StreamSettings
 from wakeword_serve.connection import Connection, TimeLimits
 from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, ROOMS, Allowance, FairTurns, Share
+from wakeword_serve.hours import HeardHours
 from wakeword_serve.status_pages import Web
 from wakeword_serve.wire import encode
 from wakeword_serve.wire_audio import PcmFormat

@@ -40,7 +40,7 @@ def kept(folder: Path, number: int = 4) -> Keeper:
 
 
 def pages_of(keeper: Keeper) -> KeptPages:
-    return KeptPages(keeper, OfferedWords([], None, WordSettings()))
+    return KeptPages(keeper, OfferedWords([], None, WordSettings()), None)
 
 
 def told(pages: KeptPages, **what: str) -> tuple[int, Any]:

@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from wakeword import Detection
-from wakeword.saving.hours import HeardTime
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 from wakeword_serve.event_list import kept_list
+from wakeword_serve.hours import HeardTime
 from wakeword_serve.promises import promise_and_count
 from wakeword_serve.words import OfferedWord
 

@@ -22,6 +22,7 @@ from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
 from wakeword_serve.groups import Groups, groups_of
+from wakeword_serve.hours import HeardHours
 from wakeword_serve.places import Place
 from wakeword_serve.server import Limits, Server
 from wakeword_serve.telemetry import Telemetry
@@ -177,7 +178,7 @@ async def serving(
                 100,
                 0.5,
                 keep=keep,
-                hours=keep.hours if isinstance(keep, Keeper) else None,
+                hours=HeardHours(keep.folder, print) if isinstance(keep, Keeper) else None,
                 voices=voices,
             ),
             times or TimeLimits(),

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.recipes import recipe_of
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
 from wakeword.model.installed import assets_folder
-from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 
 _BLOCK, _CONTEXT = 512, 64
 _SPEECH = 0.5

@@ -1,7 +1,6 @@
 """What ``wakeword train --from`` does: fine-tune a model on its owner's takes, and choose new thresholds for it."""
 
 import dataclasses
-import logging
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -32,8 +31,6 @@ from wakeword_train.points import (
 )
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
-
-log = logging.getLogger(__name__)
 
 PHASES = (Phase.SPEECH, Phase.READING, Phase.FIRST, Phase.MEASURING)
 """What ``enrol_model`` does, in order."""

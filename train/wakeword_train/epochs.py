@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +23,6 @@ from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_en
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training_run import CHECKED_ROWS, EpochReport, Phase, TrainingRun
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
-
-log = logging.getLogger(__name__)
 
 _NORMALISATION_BATCHES = 8
 _METRIC_BATCHES = 4

@@ -10,7 +10,6 @@ from weakref import WeakSet
 
 from wakeword.audio.detection import Detection
 from wakeword.model.installed import user_folder
-from wakeword.saving.hours import HeardHours
 from wakeword.saving.saved_pairs import SavedPairs, client_of
 from wakeword.saving.saver import Saver
 from wakeword.stream.kept_wakes import KeptWakes
@@ -63,8 +62,6 @@ class Keeper:
             most=most,
             days=days,
         )
-        self.hours = HeardHours(self.folder, complain)
-        """How long a server has listened, which it adds to."""
         self._saver = Saver(
             self._pairs,
             most_waiting=_MOST_WAITING,
@@ -105,9 +102,7 @@ class Keeper:
         """Wait until all is kept, or for the seconds that are left; return how many events were not."""
         for wakes in list(self._last):  # of a program that pushed, and did not flush
             wakes.hand_over()
-        lost = self._saver.close(seconds_left)
-        self.hours.close(seconds_left())
-        return lost
+        return self._saver.close(seconds_left)
 
     def __enter__(self) -> "Keeper":
         return self

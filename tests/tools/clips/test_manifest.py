@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.spoken import command_voices
 
+from scripts.recipes import recipe_of
 from wakeword.base.errors import DataError
 from wakeword_tools.clips.clip_plan import Recipe, plan
-from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, recorded_row, write_manifest
-from wakeword_tools.clips.synthesize import rebuild
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_row, recorded_row, write_manifest
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 
@@ -61,17 +61,6 @@ def test_a_row_without_a_recipe_is_named(change: dict[str, object], tmp_path: Pa
     write_manifest(tmp_path, [row])
     with pytest.raises(DataError, match=r"line 1: expected how a clip was synthesised"):
         recipe_of(read_manifest(tmp_path / MANIFEST)[0])
-
-
-@pytest.mark.parametrize("rows", [[], [{"file": "../a.flac"}]])
-def test_a_set_without_files_or_with_files_elsewhere_is_not_rebuilt(
-    rows: list[dict[str, object]], tmp_path: Path
-) -> None:
-    whole = recipe_row(recipes()[0], "a.flac", seed=0)
-    write_manifest(tmp_path, [whole | row for row in rows])
-    with pytest.raises(DataError, match="found none or paths elsewhere"):
-        rebuild(tmp_path / MANIFEST, tmp_path / "set")
-    assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
 def test_a_missing_or_binary_manifest_is_refused(tmp_path: Path) -> None:

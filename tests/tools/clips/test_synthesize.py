@@ -13,12 +13,13 @@ from support.spoken import command_voices
 from support.told import Told
 
 from scripts import make_demo, make_sentences
+from scripts.recipes import recipe_of
 from wakeword import ConfigError, SynthesisError
 from wakeword.audio.pcm import read_audio, write_audio
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips import speaking, synthesize
 from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
-from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_row, write_manifest
 from wakeword_tools.clips.synthesize import ClipPart
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import split_of_source

@@ -8,9 +8,9 @@ from support.builders import FIXTURES, colours
 
 from wakeword.format.verifier_card import FLOOR, Fusion
 from wakeword.model.model import read_model
-from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_train.second_stage.evidence import EvidenceReader, candidate_runs
+from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 
 TWO_STAGE = FIXTURES / "two-stage.onnx"
 

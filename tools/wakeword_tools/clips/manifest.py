@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.errors import DataError
 from wakeword.base.files import resolved, write_whole
 from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.engines.registry import engine_named, voice_named
-from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 MANIFEST = "manifest.jsonl"
@@ -42,7 +39,7 @@ def recorded_row(file: Path, text: str, source: str, split: Split) -> dict[str, 
 
 
 def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
-    """The row of a synthesised clip; ``recipe_of`` restores the recipe from it."""
+    """The row of a synthesised clip: all of its recipe, which ``scripts.recipes`` reads."""
     # Rows of English are as they were before there were other languages.
     language = {} if recipe.voice.language == ENGLISH else {"language": recipe.voice.language}
     return language | {
@@ -79,23 +76,6 @@ def read_manifest(path: Path | str) -> list[Row]:
     return [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def recipe_of(row: Row) -> Recipe:
-    """The recipe of a clip. ``DataError`` if its row does not hold one or names an unknown voice."""
-    content = row.content
-    try:
-        return Recipe(
-            text=row.text,
-            voice=_voice(row),
-            prosody=Prosody(**content["prosody"]),
-            pause_before=content["pause_before"],
-            pause_after=content["pause_after"],
-            formants=content.get("formants", 1.0),
-            carrier=content.get("carrier", "{}"),
-        )
-    except (ValueError, KeyError, TypeError, SynthesisError) as error:
-        raise DataError(f"{row.place}: expected how a clip was synthesised ({error})") from error
-
-
 def _line(row: Mapping[str, object]) -> str:
     line = json.dumps(row, ensure_ascii=False)
     try:
@@ -113,13 +93,3 @@ def _row(line: str, place: str) -> Row:
         return Row(place, content["file"], content["text"], content["source"], split, synthetic, content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{place}: expected file, text, source and split ({error})") from error
-
-
-def _voice(row: Row) -> Voice:
-    """The voice with this name if its engine has named voices, otherwise the voice that the row describes."""
-    content = row.content
-    language = content.get("language", ENGLISH)
-    if "locator" not in content or (language == ENGLISH and engine_named(content["engine"]).named_voices()):
-        return voice_named(content["voice"])
-    fields = {name: content[name] for name in ("engine", "accent", "variant", "licence", "locator")}
-    return Voice(content["voice"], source=row.source, split=row.split, language=language, **fields)

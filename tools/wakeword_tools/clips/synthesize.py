@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder
 from wakeword.base.files import write_whole
@@ -15,7 +15,7 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
-from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
+from wakeword_tools.clips.manifest import recipe_row, write_manifest
 from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP, SpeakWork, SpokenClip
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.registry import engine_of
@@ -79,32 +79,8 @@ def synthesize(
         )
         for index, (recipe, part) in enumerate(drawn)
     ]
-    return _make_set(items, Path(out_dir), _executor(jobs, is_apart=skip), resume=resume, skip=skip, events=events)
-
-
-def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1) -> Path:
-    """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
-
-    This needs the same engines in the same versions. Raises the errors of ``synthesize``, and ``DataError`` if the
-    manifest cannot be read.
-    """
-    rows = read_manifest(manifest)
-    if not rows or any(Path(row.file).name != row.file for row in rows):
-        raise DataError(f"{manifest}: expected rows with file names, found none or paths elsewhere")
-    items = [(recipe_of(row), row.content) for row in rows]
-    return _make_set(items, Path(out_dir), _executor(jobs, is_apart=False))
-
-
-def _make_set(
-    items: Sequence[tuple[Recipe, Mapping[str, object]]],
-    target: Path,
-    executor: Executor,
-    *,
-    resume: bool = False,
-    skip: bool = False,
-    events: Events = SILENT,
-) -> Path:
-    """Make the folder with the clips, and the manifest with the rows of the clips that could be spoken."""
+    target = Path(out_dir)
+    executor = Processes(jobs, seconds=SECONDS_FOR_A_CLIP) if jobs > 1 or skip else ThisProcess()
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # raises before any work if an engine is not installed
     digest = hashlib.sha256(json.dumps([row for _, row in items], sort_keys=True).encode()).hexdigest()
@@ -132,10 +108,6 @@ def _make_set(
     except OSError as error:
         raise SynthesisError(f"could not write the clips to {target}: {error}") from error
     return target
-
-
-def _executor(jobs: int, *, is_apart: bool) -> Executor:
-    return Processes(jobs, seconds=SECONDS_FOR_A_CLIP) if jobs > 1 or is_apart else ThisProcess()
 
 
 def _spoken(

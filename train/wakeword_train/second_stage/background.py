@@ -10,7 +10,6 @@ from torch import Tensor
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
-from wakeword.model.recording_logits import window_logits
 from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
 from wakeword.verify.phoneme_verifier import BLANK
@@ -21,6 +20,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
 from wakeword_train.second_stage.looks.examples import Recordings
+from wakeword_train.second_stage.recording_logits import window_logits
 
 _SILENCE = 2 * SAMPLE_RATE
 

@@ -15,7 +15,6 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
-from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
@@ -42,6 +41,7 @@ from wakeword_train.second_stage.heads.head_alone import points_alone
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
+from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun

@@ -19,7 +19,6 @@ from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
-from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
@@ -27,6 +26,7 @@ from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage,
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
 from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 
 _CONFIG = FeatureConfig()
 

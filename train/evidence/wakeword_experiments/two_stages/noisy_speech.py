@@ -8,13 +8,13 @@ from typing import Any
 
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array
-from wakeword.model.recording_logits import window_logits
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.second_stage.evidence import Evidence, candidate_runs, readers_of
+from wakeword_train.second_stage.recording_logits import window_logits
 from wakeword_train.second_stage.result import SecondStageResult
 
 RATIOS = (20.0, 10.0)

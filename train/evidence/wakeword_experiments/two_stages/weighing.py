@@ -24,7 +24,6 @@ from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
-from wakeword.model.recording_logits import best_of_span, window_logits
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_experiments.figures_report import versions
@@ -50,6 +49,7 @@ from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, candidate_runs
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL
+from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import DataFolders, TrainingLines
 

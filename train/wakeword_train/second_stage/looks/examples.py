@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -28,8 +27,6 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import talk_of
 from wakeword_train.data.weights import clip_weights
 from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
-
-log = logging.getLogger(__name__)
 
 FRAGMENT = "fragment"
 HOUSEHOLD = "household"

@@ -7,7 +7,6 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_tools.kinds import WORD_KINDS
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
 from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
@@ -119,11 +118,6 @@ class LookCutter:
     def noises(self, count: int, samples: int) -> Tensor:
         """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""
         return self._noise.draw(count, samples)
-
-
-def is_word(store: ClipStore) -> bool:
-    """Whether a store holds clips of words, not long recordings."""
-    return bool(len(store)) and store.clips[0].kind in WORD_KINDS
 
 
 def varied_spectra(power: Tensor, generator: torch.Generator) -> Tensor:

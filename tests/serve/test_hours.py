@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.saving import hours as module
-from wakeword.saving.hours import HOURS_FILE, HeardHours, HeardTime
+from wakeword_serve import hours as module
+from wakeword_serve.hours import HOURS_FILE, HeardHours, HeardTime
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
