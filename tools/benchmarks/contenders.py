@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks import openwakeword_onnx
 from wakeword_export.contenders import microwakeword, porcupine, pyopenwakeword
 from wakeword_tools.contenders.contender import Contender
-from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.contenders.own_engine import OURS, detector_for
 
 PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
 """The engines of the registry, and openWakeWord by its makers, which takes no files of users."""
@@ -44,8 +44,6 @@ def start(contender: Contender, model: str, keywords: int) -> Listener:
     """A new stream with so many words: of this project's ``model``, or those that the engine's package brings."""
     # As an application runs it, where that is cheaper than what a comparison needs.
     if contender is OURS:
-        from wakeword.checkup.keywords import detector_for
-
         return detector_for(model, keywords).push
     return contender.start(brought(contender, keywords))
 

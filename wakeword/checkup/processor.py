@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import WakewordError
 from wakeword.checkup.findings import Finding, finding, graded
-from wakeword.checkup.keywords import detector_for
+from wakeword.engine import Detector
 
 Pcm = NDArray[np.int16]
 
@@ -67,7 +67,7 @@ def examine_processor(model: str) -> Finding:
     audio = speech_like(_SECONDS, np.random.default_rng(0))
     blocks = [audio[start : start + _BLOCK] for start in range(0, len(audio), _BLOCK)]
     try:
-        push = detector_for(model, 1).push
+        push = Detector(model, threshold=1.0).push
     except WakewordError as error:
         advice = "Install the package again: its shipped model does not run."
         return finding(PROCESSOR, math.nan, "ms/s", str(error), "bad", advice)

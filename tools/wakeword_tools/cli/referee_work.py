@@ -12,9 +12,9 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import write_whole
 from wakeword.base.text import printable
-from wakeword.checkup.keywords import detector_for
 from wakeword.checkup.processor import cost
 from wakeword.cli.tables import console, table
+from wakeword.engine import Detector
 from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
 from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.scoring import give_results, scoring
@@ -94,7 +94,7 @@ def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored, *, 
     listeners = [
         model.engine.start([model.given])
         if isinstance(model, ForeignModel)
-        else detector_for(str(file), 1, verify=verify).push
+        else Detector(file, threshold=1.0, verify=verify).push
         for file, model in zip(files, models, strict=True)
     ]
     turns = [[cost(one, pieces, len(pcm) / SAMPLE_RATE) for one in listeners] for _ in range(_TURNS)]
