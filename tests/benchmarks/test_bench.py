@@ -287,8 +287,8 @@ def test_tables_show_the_figures() -> None:
     made = report()
     table = cost_table(made)
     assert table.columns == ["audio, block", "wakeword", "peer", "wakeword / peer"]
-    assert table.rows[0] == ["speech-like, 10 ms", "1.00", "2.00", "0.50 (0.50 to 0.50)"]
-    assert len(table.rows) == 9
+    assert table.rows[0] == ["speech-like, 20 ms", "1.00", "2.00", "0.50 (0.50 to 0.50)"]
+    assert len(table.rows) == 6
     # 1 ms for the first and 0.5 for each further keyword: 1,999 of them fill a second.
     half = "0.50 (0.50 to 0.50)"
     assert keyword_table(made).rows[0] == ["wakeword", half, half, half, "0.00100", "1,999"]

@@ -26,30 +26,21 @@ from wakeword_tools.contenders.own_engine import OURS
 
 _METHOD = """## How it was measured
 
-The engines take turns in one process that is kept on one core, each through its own streaming interface, on the same
-audio in the same blocks: a busy or throttled machine slows all of them alike. CPU time is that of all threads
-of the process. The peers run models by their own makers, openwakeword through ONNX Runtime. Every engine has processed
-two seconds of a signal before its clock starts. Figures are medians over the turns; a ratio is taken within each turn,
-and its median is given with its quartiles.
+The engines take turns in one process on one core, each through its own streaming interface, on the same audio in the same
+blocks, so that a busy machine slows all alike. CPU time is that of all threads. The peers run models by their own makers.
+Figures are medians over the turns; a ratio is taken within each turn, and has its quartiles.
 
-*Speech-like* is noise that swells and fades three times a second and never pauses: the most that an engine can cost.
-*Quiet room* is steady noise at -66 dBFS, *silence* is zeros: in both an engine can rest. The cost of a further keyword is
-half the difference between three keywords and one. Keywords per core is the number that keeps one core busy if the cost
-keeps growing like that.
+*Speech-like* is noise that swells and fades three times a second and never pauses: the most that a first stage can cost.
+*Quiet room* is steady noise at -66 dBFS, *silence* is zeros: in both an engine can rest. A further keyword costs half the
+difference between three keywords and one.
 
-Speech: the shipped words in alphabetical order on a recording, the demo unless `--recording` names another, each turn its
-next {spoken:.0f} seconds: a second stage costs what its looks cost, of which there is about one a minute for each word.
-Words from their text have the same recording; their recogniser looks some ten times a minute for each. The ratio is to one
-word of a peer.
+Speech: the shipped words in alphabetical order, and words from their text, on {spoken:.0f} seconds of a recording in each
+turn. Streams: each takes its block of 80 ms, then the pool's `process` is called once.
 
-Streams: each takes its block of 80 ms, then the pool's `process` is called once. The separate detectors that the pool is
-compared with share one model.
+In real time, blocks come at the pace of a microphone. The other engines run between two pushes of one engine, so that its
+caches are cold. Import, load and peak memory, after 8 s of audio, are medians over {starts} separate processes.
 
-In real time, blocks come at the pace of a microphone, and the other engines run between two pushes of one engine: caches
-are cold and the processor has rested, as when an engine waits for its microphone.
-
-Import, load and peak memory are medians over {starts} separate processes, memory after 8 s of audio. The figures of every
-turn are in [{name}]({name}).
+The figures of every turn, and those of blocks of 10 ms, are in [{name}]({name}).
 """
 
 

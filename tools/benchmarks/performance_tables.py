@@ -40,11 +40,11 @@ def tables(report: PerformanceReport) -> list[CostTable]:
 
 
 def cost_table(report: PerformanceReport) -> CostTable:
-    """CPU time of one keyword on every signal in every block, and our share of each peer's."""
+    """CPU time of one keyword on every signal in the longer blocks, and our share of each peer's."""
     names = list(report.versions)
     rows = []
     for signal in dict.fromkeys(cost.signal for cost in report.costs):
-        for block in BLOCKS:
+        for block in BLOCKS[1:]:
             costs = {name: report.cost(name, signal, block) for name in names}
             shares = [share(costs[OURS.distribution], costs[name]) for name in names[1:]]
             rows.append([f"{signal}, {_ms(block)}", *(f"{median(cost):.2f}" for cost in costs.values()), *shares])
@@ -130,7 +130,7 @@ def latency_table(report: PerformanceReport) -> CostTable:
     """How long a push takes at the pace of a microphone."""
     rows = []
     for name in report.versions:
-        for block in BLOCKS:
+        for block in BLOCKS[1:]:
             one = next(one for one in report.latencies if (one.contender, one.block) == (name, block))
             rows.append(
                 [

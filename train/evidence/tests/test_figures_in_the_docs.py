@@ -423,7 +423,7 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
     ) in one_line(RESULTS / "README.md")
     assert (
         f"the default points of ten words find {100 * clean:.0f} % of people, {100 * noisy:.0f} % at 10 dB"
-    ) in one_line(DOCS / "train.md")
+    ) in one_line(DOCS / "recordings.md")
     told = [word for word in words if word["phonemes"] >= 1.5]
     others = [word for word in words if word not in told]
 
@@ -436,12 +436,12 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
     assert (
         f"with {rate:.2f} false accepts an hour: six that their phonemes tell from speech {both(told)}, four short ones "
         f"{both(others)}"
-    ) in one_line(DOCS / "train.md")
+    ) in one_line(DOCS / "recordings.md")
     before, after = (
         100 * np.mean([word[state]["default"]["clean"]["rate"] for word in record("anyword")["words"] if state in word])
         for state in ("before", "after")
     )
-    assert f"took three words from {before:.0f} to {after:.0f} %" in one_line(DOCS / "train.md")
+    assert f"took three words from {before:.0f} to {after:.0f} %" in one_line(DOCS / "recordings.md")
 
 
 def test_what_recognisers_hear_is_that_of_the_record() -> None:

@@ -67,7 +67,9 @@ def test_every_part_is_ten_decibels_above_the_noise_under_it(
             assert 10 * np.log10(loudest(block - noise) / loudest(noise)) == pytest.approx(10, abs=0.01)
 
 
-def test_a_detection_counts_until_half_a_second_after_the_end(material: Material) -> None:
+def test_a_detection_counts_until_half_a_second_after_the_end_and_is_no_alarm_for_two_seconds(
+    material: Material,
+) -> None:
     speech = utterances_of(material.speech)
     made = Mixture(material.recordings("marvin"), speech, noise_files(material.noise), hours=material.hours)
     model = random_model()
@@ -76,10 +78,11 @@ def test_a_detection_counts_until_half_a_second_after_the_end(material: Material
     start, end = made.words[1]
     inside, late = np.searchsorted(ends, [end + 0.5, end + 0.5], side="right") - [1, 0]
     before = int(np.searchsorted(ends, start, side="right")) - 1
-    stream[[inside, late, before]] = 0.9, 0.8, 0.7
+    again = int(np.searchsorted(ends, end + 2.0, side="right"))
+    stream[[inside, late, before, again]] = 0.9, 0.8, 0.7, 0.6
     scores = score_set(model, stream, made)
     assert scores.positives.tolist() == [0.0, 0.9, 0.0]
-    assert np.flatnonzero(scores.streams[0]).tolist() == [before, late]
+    assert np.flatnonzero(scores.streams[0]).tolist() == [before, again]
 
 
 def test_misses_are_interpolated_between_two_numbers_of_false_alarms() -> None:

@@ -24,6 +24,8 @@ SNR = 10.0
 """Decibels of the loudest frame of a part over that of the noise under it."""
 AFTER = 0.5
 """Seconds after the end of a recording in which a detection is a hit."""
+GAP = 2.0
+"""Seconds after the end of a recording in which its word is no false alarm: engines report no word twice so soon."""
 _FRAME = 512
 _PAUSE = 1e-4
 """Energy of a frame of noise, of that of the loudest one of the recording, up to which it is a pause and is cut out."""

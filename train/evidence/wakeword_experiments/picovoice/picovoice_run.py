@@ -16,8 +16,8 @@ from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Scores
 from wakeword_experiments.figures_report import versions
-from wakeword_experiments.picovoice.mixture import AFTER, Mixture, SpokenPart, noise_files, utterances_of
-from wakeword_experiments.picovoice.picovoice_page import picovoice_page
+from wakeword_experiments.picovoice.mixture import AFTER, GAP, Mixture, SpokenPart, noise_files, utterances_of
+from wakeword_experiments.picovoice.picovoice_page import FROM_TEXT, TRAINED, picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.referee import Metric, Resample, curve_of, resampled
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
@@ -109,9 +109,12 @@ def measure_word(
 def _name(engine: str, subject: Subject) -> str:
     if isinstance(subject, ForeignModel):
         return f"{subject.engine.distribution} {subject.engine.version}"
+    verifier = subject.card.verifier
+    if verifier is not None and verifier.by_phonemes_alone:
+        return FROM_TEXT
     recorded = subject.card.training.get("data", {}).get("positive", {})
     alone = recorded and recorded["clips"] == recorded["synthetic"]
-    return f"wakeword, {'text alone' if alone else Path(engine).stem}"
+    return TRAINED if alone else f"wakeword, {Path(engine).stem}"
 
 
 def score_set(subject: Subject, stream: Scores, mixture: Mixture) -> ScoreSet:
@@ -119,9 +122,9 @@ def score_set(subject: Subject, stream: Scores, mixture: Mixture) -> ScoreSet:
     ends = (np.arange(len(stream)) * HOP_SAMPLES + first_end(subject)) / SAMPLE_RATE
     rest, best = stream.copy(), []
     for start, end in mixture.words:
-        first, last = np.searchsorted(ends, [start, end + AFTER], side="right").tolist()
+        first, last, again = np.searchsorted(ends, [start, end + AFTER, end + GAP], side="right").tolist()
         best.append(stream[first:last].max(initial=0.0))
-        rest[first:last] = 0.0
+        rest[first:again] = 0.0
     return ScoreSet(np.array(best), np.zeros(0), streams=[rest], hours=mixture.hours)
 
 
