@@ -22,7 +22,7 @@ from wakeword_tools.texts.confusables import contains_sound, one_contains, phras
 from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
 from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
 from wakeword_tools.texts.lexicon import set_phrases, set_phrases_with, spoken_words, words_near, zipf_frequency
-from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
+from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, is_vowel, known_ways, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.wordlike import spelling
 
@@ -146,7 +146,7 @@ def advise(keyword: str) -> Advice:
     """Judge a wake word. Raises ``SynthesisError`` if it cannot be pronounced as English."""
     ways = pronunciations(keyword)
     words = words_of(keyword)
-    guessed = [word for word in words if word not in dictionary() and not word.startswith("[[")]
+    guessed = [word for word in words if not known_ways(word) and not word.startswith("[[")]
     said = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
     own = " ".join(words)
     said |= {phrase: Said(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
@@ -239,7 +239,7 @@ def respelt(keyword: str) -> list[str]:
     """
     words = words_of(keyword)
     ways = {main_key(way): way for way in pronunciations(keyword)}
-    if len(words) != 1 or (words[0] in dictionary() and len(ways) == 1):
+    if len(words) != 1 or (known_ways(words[0]) and len(ways) == 1):
         return []
     spelt = {spelling(way): way for way in ways.values()}
     read = as_espeak_reads(list(spelt))
