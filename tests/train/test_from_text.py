@@ -482,3 +482,20 @@ def test_the_command_refuses_options_of_training() -> None:
 
     with pytest.raises(typer.BadParameter, match="--data and --seed cannot be given with --now"):
         TrainOptions(words=[WORD], data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "words"))
+
+
+@pytest.mark.parametrize(("text", "option"), [("привет", "--language ru"), ("go", "--anyway")])
+def test_say_tells_which_command_has_the_options_that_it_lacks(text: str, option: str) -> None:
+    with pytest.raises(
+        ConfigError, match=f"{option}.*an option of `wakeword train .* --now`, which makes a file for --model"
+    ):
+        typed_model(text)
+
+
+def test_a_model_from_its_text_is_refused_without_its_second_stage(made: Path, cli) -> None:  # type: ignore[no-untyped-def]
+    """By every command that runs models, in one line: its first stage hears nothing."""
+    recording = str(assets_folder() / "audio" / "sentences.flac")
+    for command in (["listen", "--input", recording], ["scan", recording], ["evaluate", "--positives", recording]):
+        result = cli(*command, "--model", str(made), "--no-verify")
+        assert result.status != 0
+        assert "expected a trained model to run without its second stage" in result.err

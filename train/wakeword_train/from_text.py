@@ -112,8 +112,14 @@ def make_now(options: TrainOptions) -> Path:
 
 
 def typed_model(text: str) -> Path:
-    """The model of ``listen --say``: the kept one, or a new one, with what it is worth."""
-    path = model_from_text(text)
+    """The model of ``--say``, which has no other options: the kept one, or a new one, with what it is worth."""
+    try:
+        path = model_from_text(text)
+    except ConfigError as error:
+        if "--" not in str(error):
+            raise
+        make = f"wakeword train {shlex.quote(text)} --now"
+        raise ConfigError(f"{error}; that is an option of `{make}`, which makes a file for --model") from error
     tell(path)
     return path
 
@@ -125,6 +131,7 @@ def tell(path: Path) -> None:
     note(f"'{printable(card.phrase)}' is {judged}")
     for line in judged.advice:
         note(f"to do better: {line}")
+    note(f"to have it learn from your takes: wakeword train --from {shlex.quote(str(path))} --positives takes/")
 
 
 def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:

@@ -47,6 +47,7 @@ several windows, where the best counts."""
 _LOOK, _STEP = 100, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
 _HOP = _STEP * FRAMES_OF_PHONEME
+_MADE = "made from its text, not trained"
 _ASKED = 32
 """Looks that are asked for near words at once."""
 
@@ -140,6 +141,11 @@ def _hours(looks: Sequence[Scores]) -> float:
     return sum(map(len, looks)) * _HOP / FRAMES_A_SECOND / 3600
 
 
+def is_of_packs(point: OperatingPoint) -> bool:
+    """Whether it comes from the packs, as ``points_of_fits`` makes them, and not from recordings of the user."""
+    return point.data.startswith(_MADE)
+
+
 def points_of_fits(
     fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
 ) -> list[OperatingPoint]:
@@ -172,7 +178,7 @@ def points_of_fits(
                 people.middle,
                 people.low,
                 people.high,
-                f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
+                f"{_MADE}: what {people.words} other words find, where their sounds must fit as "
                 f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
                 f"{events_at(noises, float(np.exp(fit)), hop=_HOP)} in {noise_hours:.2f} h",
                 synthetic=0,
