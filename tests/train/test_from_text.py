@@ -36,16 +36,16 @@ from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSoun
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.intervals import most_events
-from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores, threshold_allowing_events
+from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores
 from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
-from wakeword_train import model_from_text, typed_points
+from wakeword_train import model_from_text
 from wakeword_train.from_text import typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import text_alone, verdict
 from wakeword_train.spoken_texts import MOST_NEAR, SpokenKeyword
 from wakeword_train.train_options import TrainOptions
-from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, guard, pack_fits
+from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, pack_fits
 
 WORD = "computer"
 TOKENS = ["<blank>", "<wb>", "a", "b", "c"]
@@ -333,30 +333,6 @@ def test_many_looks_at_once_fit_as_each_alone() -> None:
     together = keyword.fits((states[:, frame] for frame in range(30)), (5,))
     assert together.tolist() == [keyword.score(look) for look in looks]
     assert (keyword.at_most(states.max(axis=1)) >= together).all()
-
-
-@given(
-    streams=st.lists(st.lists(st.integers(0, 12), max_size=12), min_size=1, max_size=4),
-    near=st.sets(st.tuples(st.integers(0, 3), st.integers(0, 11))),
-    allowed=st.integers(0, 4),
-)
-def test_looks_that_are_not_asked_for_near_words_decide_no_threshold(
-    streams: list[list[int]], near: set[tuple[int, int]], allowed: int
-) -> None:
-    """With every look asked, each number of events up to ``allowed`` gives the same threshold, and the same count at it."""
-    fits = [np.array(stream, float) / -10 for stream in streams]
-    some = [stream.copy() for stream in fits]
-    with patch.object(typed_points, "_ASKED", 1):
-        guard(some, allowed, lambda part, look, fit: (part, look) in near)
-    for part, look in near:
-        if part < len(fits) and look < len(fits[part]):
-            fits[part][look] = -np.inf
-    every, asked = ([np.exp(stream) for stream in each] for each in (fits, some))
-    for fewer in range(allowed + 1):
-        reached = threshold_allowing_events(every, fewer, hop=50)
-        assert threshold_allowing_events(asked, fewer, hop=50) == reached
-        level = min(reached, float(np.exp(HIGHEST)))
-        assert level <= 0 or events_at(asked, level, hop=50) == events_at(every, level, hop=50)
 
 
 def test_no_point_fires_more_than_once_an_hour_in_the_noise_and_music_of_the_pack(made: Path) -> None:

@@ -21,6 +21,7 @@ from wakeword.base.version import __version__
 from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.card_checks import require_name
+from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
@@ -122,6 +123,14 @@ def typed_model(text: str) -> Path:
         raise ConfigError(f"{error}; that is an option of `{make}`, which makes a file for --model") from error
     tell(path)
     return path
+
+
+def by_ear(word: str) -> OperatingPoint | None:
+    """The default point that a model of an English word from its text has; ``None`` if speech sounds too much like it."""
+    try:
+        return parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
+    except ConfigError:
+        return None
 
 
 def tell(path: Path) -> None:

@@ -1,6 +1,6 @@
 """The operating points of a word that only phonemes judge, from what the recogniser heard in the packs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
 from wakeword_tools.measure.rates import LADDER, RateKind, Target
 from wakeword_tools.measure.scores import events_at, threshold_allowing_events
-from wakeword_tools.transcripts import TimedText, without_keyword
+from wakeword_tools.transcripts import without_keyword
 from wakeword_train.pack.speech_pack import (
     FRAMES_A_SECOND,
     FRAMES_OF_PHONEME,
@@ -47,9 +47,6 @@ several windows, where the best counts."""
 _LOOK, _STEP = 100, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
 _HOP = _STEP * FRAMES_OF_PHONEME
-_MADE = "made from its text, not trained"
-_ASKED = 32
-"""Looks that are asked for near words at once."""
 
 
 @lru_cache(maxsize=2)
@@ -76,26 +73,24 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
     """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
 
     The utterances in which one of ``forms`` is said are left out, and silence is heard before each part. Minus infinity
-    where it cannot fit so well that a threshold depends on it, and where a near word is said (``guard``).
+    where it cannot fit so well that a threshold depends on it, and where a near word is said.
     """
     parts = pack.parts
     for form in forms:
         parts = without_keyword(parts, pack.transcripts, form)
-    blank = tokens.index(BLANK)
     silent = np.full(len(tokens), -UNLISTED, np.float32)
-    silent[blank] = 0
+    silent[tokens.index(BLANK)] = 0
 
-    def heard_in(part: TimedText, look: int | None = None) -> Array:
+    before = np.repeat(silent[None], _LOOK, axis=0)
+    found = list[Scores]()
+    for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
-        begin, end = (first - _LOOK, last) if look is None else (first + look - _LOOK, first + look)
-        heard = pack.phonemes.between(begin, end, len(tokens), blank)
-        heard[: max(0, first - begin)] = silent
-        return heard
-
-    found = [_fits(keyword, keyword.of_states(heard_in(part))) for part in parts]
-    hours = _hours(found)
-    allowed = max(most_events(hours, LADDER[-1], confidence=SUPPORTED) or 0, round(_IN_NOISE * hours))
-    guard(found, allowed, lambda part, look, fit: keyword.is_near_word(heard_in(parts[part], _STEP * (look + 1)), fit))
+        heard = np.concatenate([before, pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))])
+        fits = _fits(keyword, keyword.of_states(heard))
+        for look in np.flatnonzero(fits > LOWEST - _ROOM).tolist():
+            if keyword.is_near_word(heard[_STEP * (look + 1) :][:_LOOK], float(fits[look])):
+                fits[look] = -np.inf
+        found.append(fits)
     return found
 
 
@@ -110,28 +105,6 @@ def _fits(keyword: KeywordPhonemes, states: Array) -> Scores:
     return fits
 
 
-def guard(found: Sequence[Scores], allowed: int, is_near_word: Callable[[int, int, float], bool]) -> None:
-    """Make the looks of each part at which a near word is said minus infinity, those that fit best first.
-
-    It ends where more events are found than the ``allowed`` ones: what fits worse decides no threshold. An event depends on
-    the scores that reach its threshold, and on no others.
-    """
-    looks = [
-        (float(fits[look]), part, look)
-        for part, fits in enumerate(found)
-        for look in np.flatnonzero(fits > LOWEST - _ROOM).tolist()
-    ]
-    asked = [np.zeros(len(fits)) for fits in found]
-    for number, (fit, part, look) in enumerate(sorted(looks, reverse=True)):
-        level = float(np.nextafter(np.exp(fit), np.inf))
-        if number % _ASKED == 0 and fit < HIGHEST and events_at(asked, level, hop=_HOP) > allowed:
-            return
-        if is_near_word(part, look, fit):
-            found[part][look] = -np.inf
-        else:
-            asked[part][look] = np.exp(fit)
-
-
 def score_of_fit(fit: float) -> float:
     """The score of a window that fits so well."""
     return fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit)
@@ -139,11 +112,6 @@ def score_of_fit(fit: float) -> float:
 
 def _hours(looks: Sequence[Scores]) -> float:
     return sum(map(len, looks)) * _HOP / FRAMES_A_SECOND / 3600
-
-
-def is_of_packs(point: OperatingPoint) -> bool:
-    """Whether it comes from the packs, as ``points_of_fits`` makes them, and not from recordings of the user."""
-    return point.data.startswith(_MADE)
 
 
 def points_of_fits(
@@ -178,7 +146,7 @@ def points_of_fits(
                 people.middle,
                 people.low,
                 people.high,
-                f"{_MADE}: what {people.words} other words find, where their sounds must fit as "
+                f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
                 f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
                 f"{events_at(noises, float(np.exp(fit)), hop=_HOP)} in {noise_hours:.2f} h",
                 synthetic=0,
