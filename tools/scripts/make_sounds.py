@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     own = assets_folder("wakeword_tools") / "phrases" / SOUNDS_FILE
     parser.add_argument("file", type=Path, nargs="?", default=own)
     content = io.BytesIO()
-    np.savez(content, **make_table())
+    np.savez(content, **make_table())  # type: ignore[arg-type]
     write_whole(parser.parse_args(arguments).file, lzma.compress(content.getvalue(), preset=9))
 
 
