@@ -1,7 +1,9 @@
 """Laws of what takes teach a model that was made from its text."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from wakeword import AudioFileError, ConfigError, DataError
 from wakeword.audio.pcm import write_audio
 from wakeword.base.types import Array
 from wakeword.model.model import read_model
+from wakeword_tools.measure.cards import embed_card
 from wakeword_train import from_takes, model_from_text
 from wakeword_train.from_takes import _nearest, is_typed, learn_takes, make_learned
 from wakeword_train.from_text import TAKEN, installed_recogniser
@@ -123,3 +126,31 @@ def test_what_cannot_teach_is_refused(base: Path, tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match="--background"):
         make_learned(TrainOptions(base=str(base), background=[empty]))
     assert not (tmp_path / "mine.onnx").exists()
+
+
+def test_points_that_calibration_added_are_named_when_they_are_lost(  # type: ignore[no-untyped-def]
+    base: Path, said, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card = read_model(base).card
+    own = dataclasses.replace(card.point(), name="fa_per_hour=0.25", target=0.25, threshold=0.9, data="my recordings")
+    calibrated = dataclasses.replace(card, operating_points=(own, *card.operating_points))
+    (tmp_path / "calibrated.onnx").write_bytes(embed_card(base.read_bytes(), calibrated))
+    takes = [said(GERMAN)]
+    for model, are_lost in ((base, False), (tmp_path / "calibrated.onnx", True)):
+        out = tmp_path / f"{model.stem}-mine.onnx"
+        options = TrainOptions(base=str(model), positives=takes, out=out)
+        with patch.object(from_takes, "_best_look", lambda *_: heard(GERMAN)):
+            assert make_learned(options) == out
+        printed = capsys.readouterr().err
+        assert (f"are gone ({own.name})" in printed) == are_lost
+        assert f"wakeword train --from {out} --positives" in printed
+
+
+def test_a_word_next_to_a_model_is_named_as_what_it_is(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(typer.BadParameter, match=r"^a WORD and --seed cannot be given with --from"):
+        make_learned(TrainOptions(words=["computer"], base=str(base), positives=[tmp_path], seed=1))
+
+
+def test_an_address_is_no_folder_of_recordings() -> None:
+    with pytest.raises(DataError, match="expected a folder of this machine, got an address; copy it here first"):
+        TrainOptions(words=["hey zorvella"], positives=[Path("https://example.org/takes")])

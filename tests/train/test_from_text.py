@@ -330,6 +330,7 @@ def test_many_looks_at_once_fit_as_each_alone() -> None:
     states = np.stack([keyword.of_states(look) for look in looks]).astype(np.float64)
     together = keyword.fits((states[:, frame] for frame in range(30)), (5,))
     assert together.tolist() == [keyword.score(look) for look in looks]
+    assert (keyword.at_most(states.max(axis=1)) >= together).all()
 
 
 def test_no_point_fires_more_than_once_an_hour_in_the_noise_and_music_of_the_pack(made: Path) -> None:
@@ -455,3 +456,20 @@ def test_the_command_refuses_options_of_training() -> None:
 
     with pytest.raises(typer.BadParameter, match="--data and --seed cannot be given with --now"):
         TrainOptions(words=[WORD], data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "words"))
+
+
+@pytest.mark.parametrize(("text", "option"), [("привет", "--language ru"), ("go", "--anyway")])
+def test_say_tells_which_command_has_the_options_that_it_lacks(text: str, option: str) -> None:
+    with pytest.raises(
+        ConfigError, match=f"{option}.*an option of `wakeword train .* --now`, which makes a file for --model"
+    ):
+        typed_model(text)
+
+
+def test_a_model_from_its_text_is_refused_without_its_second_stage(made: Path, cli) -> None:  # type: ignore[no-untyped-def]
+    """By every command that runs models, in one line: its first stage hears nothing."""
+    recording = str(assets_folder() / "audio" / "sentences.flac")
+    for command in (["listen", "--input", recording], ["scan", recording], ["evaluate", "--positives", recording]):
+        result = cli(*command, "--model", str(made), "--no-verify")
+        assert result.status != 0
+        assert "expected a trained model to run without its second stage" in result.err

@@ -5,6 +5,7 @@ noise of the packs allow it at the same threshold: "operator" without its last s
 """
 
 import itertools
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,12 +65,18 @@ def make_learned(options: TrainOptions) -> Path:
     base = base_model(options.base or "")
     out = options.out or Path(f"my-{base.name}")
     check_target(out)
+    lost = [point.name for point in read_model(base).card.operating_points if not point.data.startswith("made from")]
     learned = learn_takes(base, options.positives or (), out)
     note(
         f"learned {counted(len(learned.ways), 'new way')} to say it from {counted(learned.takes, 'take')}: found "
         f"{learned.found_before} of them before, and {learned.found} by what the other takes teach"
     )
     tell(out)
+    if lost:
+        note(
+            f"the points that `calibrate` added are gone ({', '.join(lost)}), as it has other scores now; make them again: "
+            f"wakeword calibrate --model {shlex.quote(str(out))} with the same options as then"
+        )
     return out
 
 

@@ -21,6 +21,7 @@ from wakeword.base.version import __version__
 from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.card_checks import require_name
+from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
@@ -112,10 +113,24 @@ def make_now(options: TrainOptions) -> Path:
 
 
 def typed_model(text: str) -> Path:
-    """The model of ``listen --say``: the kept one, or a new one, with what it is worth."""
-    path = model_from_text(text)
+    """The model of ``--say``, which has no other options: the kept one, or a new one, with what it is worth."""
+    try:
+        path = model_from_text(text)
+    except ConfigError as error:
+        if "--" not in str(error):
+            raise
+        make = f"wakeword train {shlex.quote(text)} --now"
+        raise ConfigError(f"{error}; that is an option of `{make}`, which makes a file for --model") from error
     tell(path)
     return path
+
+
+def by_ear(word: str) -> OperatingPoint | None:
+    """The default point that a model of an English word from its text has; ``None`` if speech sounds too much like it."""
+    try:
+        return parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
+    except ConfigError:
+        return None
 
 
 def tell(path: Path) -> None:
@@ -125,6 +140,7 @@ def tell(path: Path) -> None:
     note(f"'{printable(card.phrase)}' is {judged}")
     for line in judged.advice:
         note(f"to do better: {line}")
+    note(f"to have it learn from your takes: wakeword train --from {shlex.quote(str(path))} --positives takes/")
 
 
 def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:

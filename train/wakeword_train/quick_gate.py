@@ -11,7 +11,7 @@ from wakeword.base.types import Array, Scores
 from wakeword.format.session import open_session, run_session
 from wakeword.format.verifier_card import MAX_PHONEME_STEP
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
-from wakeword.verify.quick_phonemes import STEPS, QuickKeyword
+from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, HeardPack
 
 ASKED_AN_HOUR = 500
@@ -34,8 +34,8 @@ def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword) -> float:
 
 
 def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
-    ends = range(STEPS, len(heard) + 1, MAX_PHONEME_STEP // STEP_FRAMES)
-    return np.array([keyword.fit(heard[end - STEPS : end]) for end in ends])
+    starts = np.arange(0, len(heard) - STEPS + 1, MAX_PHONEME_STEP // STEP_FRAMES)
+    return search_for((keyword,)).fits_of(heard[starts[:, None] + np.arange(STEPS)])[:, 0]
 
 
 def _heard_quickly(pack: HeardPack, session: onnxruntime.InferenceSession) -> Iterator[Array]:

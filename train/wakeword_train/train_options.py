@@ -116,6 +116,8 @@ class TrainOptions:
             return
         for folder in self._folders:
             if not folder.is_dir():
+                if folder.parts[0] in ("http:", "https:"):
+                    raise DataError(f"{folder}: expected a folder of this machine, got an address; copy it here first")
                 raise DataError(f"{folder}: expected a folder of recordings, found none")
         require_training_packages()
         if "torch" not in sys.modules:
@@ -144,9 +146,8 @@ class TrainOptions:
             if field.name not in allowed and getattr(self, field.name) != field.default
         ]
         if given:
-            names = " and ".join(
-                "--" + {"base": "from", "engine": "for"}.get(name, name).replace("_", "-") for name in given
-            )
+            called = {"base": "--from", "engine": "--for", "words": "a WORD"}
+            names = " and ".join(called.get(name, f"--{name.replace('_', '-')}") for name in given)
             raise typer.BadParameter(f"{names} cannot be given with {option}")
 
     @property

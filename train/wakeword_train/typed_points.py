@@ -8,7 +8,7 @@ import numpy as np
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import shortened
-from wakeword.base.types import Scores
+from wakeword.base.types import Array, Scores
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.format.verifier_card import Fusion, fused_score
@@ -46,6 +46,7 @@ _ROOM = 0.1
 several windows, where the best counts."""
 _LOOK, _STEP = 100, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
+_HOP = _STEP * FRAMES_OF_PHONEME
 
 
 @lru_cache(maxsize=2)
@@ -71,27 +72,37 @@ def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword, tokens: Se
 def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, tokens: Sequence[str]) -> list[Scores]:
     """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
 
-    The utterances in which one of ``forms`` is said are left out, and silence is heard before each part.
+    The utterances in which one of ``forms`` is said are left out, and silence is heard before each part. Minus infinity
+    where it cannot fit so well that a threshold depends on it, and where a near word is said.
     """
     parts = pack.parts
     for form in forms:
         parts = without_keyword(parts, pack.transcripts, form)
     silent = np.full(len(tokens), -UNLISTED, np.float32)
     silent[tokens.index(BLANK)] = 0
+
     before = np.repeat(silent[None], _LOOK, axis=0)
     found = list[Scores]()
     for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
-        heard = pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))
-        heard = np.concatenate([before, heard])
-        starts = np.arange(_STEP, last - first + 1, _STEP)
-        states = keyword.of_states(heard)
-        fits = keyword.fits((states[starts + frame] for frame in range(_LOOK)), starts.shape)
-        for look in np.flatnonzero(fits > LOWEST - _ROOM):
-            if keyword.is_near_word(heard[starts[look] : starts[look] + _LOOK]):
+        heard = np.concatenate([before, pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))])
+        fits = _fits(keyword, keyword.of_states(heard))
+        for look in np.flatnonzero(fits > LOWEST - _ROOM).tolist():
+            if keyword.is_near_word(heard[_STEP * (look + 1) :][:_LOOK], float(fits[look])):
                 fits[look] = -np.inf
         found.append(fits)
     return found
+
+
+def _fits(keyword: KeywordPhonemes, states: Array) -> Scores:
+    """How well a word fits in each look at ``(frames, states)``; minus infinity where a bound shows that it fits badly."""
+    starts = np.arange(_STEP, len(states) - _LOOK + 1, _STEP)
+    spans = np.maximum.reduceat(states, np.arange(0, len(states), _STEP))
+    best = np.maximum.reduce([spans[span : span + len(starts)] for span in range(1, 1 + _LOOK // _STEP)])
+    fits = np.full(len(starts), -np.inf)
+    close = keyword.at_most(best) > LOWEST - 2 * _ROOM
+    fits[close] = keyword.fits((states[starts[close] + frame] for frame in range(_LOOK)), starts[close].shape)
+    return fits
 
 
 def score_of_fit(fit: float) -> float:
@@ -100,7 +111,7 @@ def score_of_fit(fit: float) -> float:
 
 
 def _hours(looks: Sequence[Scores]) -> float:
-    return sum(map(len, looks)) * _STEP * FRAMES_OF_PHONEME / FRAMES_A_SECOND / 3600
+    return sum(map(len, looks)) * _HOP / FRAMES_A_SECOND / 3600
 
 
 def points_of_fits(
@@ -111,14 +122,13 @@ def points_of_fits(
     """
     hours, noise_hours = _hours(fits), _hours(noise)
     noises = [np.exp(some) for some in noise]
-    of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_STEP * FRAMES_OF_PHONEME)
-    hop = _STEP * FRAMES_OF_PHONEME
+    of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_HOP)
     streams = [np.exp(some) for some in fits]
     points, strictest = list[OperatingPoint](), np.inf
     lowest = LOWEST if spoken.language == ENGLISH else UNGUARDED
     for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
         allowed = most_events(hours, target.value, confidence=SUPPORTED)
-        reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=hop)
+        reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=_HOP)
         if reached > 1:
             continue
         fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, lowest, HIGHEST))
@@ -126,7 +136,7 @@ def points_of_fits(
             continue  # a laxer rate that brings nothing
         strictest = fit
         people = text_alone().typed_found(fit)
-        events = events_at(streams, float(np.exp(fit)), hop=hop)
+        events = events_at(streams, float(np.exp(fit)), hop=_HOP)
         points.append(
             OperatingPoint(
                 target.name,
@@ -138,7 +148,7 @@ def points_of_fits(
                 people.high,
                 f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
                 f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
-                f"{events_at(noises, float(np.exp(fit)), hop=hop)} in {noise_hours:.2f} h",
+                f"{events_at(noises, float(np.exp(fit)), hop=_HOP)} in {noise_hours:.2f} h",
                 synthetic=0,
                 false_accepts_per_hour=Rate(events / hours, *poisson_rate(events, hours), events, hours),
                 assurance=assurance_of_rate(allowed or 0, hours, target.value),

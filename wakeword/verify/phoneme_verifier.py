@@ -2,7 +2,8 @@
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -28,7 +29,7 @@ _FAINTEST = 1e-5
 """A peak of less than a step of 16 bits is silence, whatever its level."""
 _HOPELESS = -2.5
 """A fit that no threshold lets pass: near words are not asked."""
-_TOLD_APART, _EXPLAINED = 5.0, 0.3
+_TOLD_APART, _EXPLAINED, _ROUNDING = 5.0, 0.3, 1e-6
 """A near word is said where it loses so much less than the word, as a logarithm, and no more than this part of that."""
 
 
@@ -162,17 +163,19 @@ class KeywordPhonemes:
         # What each frame loses by its token, so that the free frames cost nothing.
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
         found = float(self.fits(self.of_states(losses).astype(np.float64)))
-        return -np.inf if found > _HOPELESS and self.is_near_word(losses) else found
+        return -np.inf if found > _HOPELESS and self.is_near_word(losses, found) else found
 
-    def is_near_word(self, losses: Array) -> bool:
-        """Whether a near word is said where this one fits best in ``(frames, tokens)``: it fits, and this one badly."""
-        if self._near is None:
+    def is_near_word(self, losses: Array, fit: float) -> bool:
+        """Whether a near word is said where this one fits best in ``(frames, tokens)``, by ``fit``: it fits, and this one
+        badly."""
+        # There this one loses no more than that, and a near word at least nothing.
+        if self._near is None or fit * self._lengths.max() > _ROUNDING - _TOLD_APART:
             return False
         states = self.of_states(losses).astype(np.float64)
-        fit, frames = self.fits(states), range(len(states))
-        last = bisect_left(frames, True, key=lambda end: bool(self.fits(states[: end + 1]) >= fit))
+        fits = [float((best / self._lengths).max()) for best in self._bests(states)]
+        last = bisect_left(fits, fits[-1])
         before = bisect_left(
-            frames[: last + 1], True, key=lambda back: bool(self.fits(states[last - back : last + 1]) >= fit)
+            range(last + 1), True, key=lambda back: bool(self.fits(states[last - back : last + 1]) >= fits[-1])
         )
         there = losses[last - before : last + 1]
         lost = self.lost_in(there)
@@ -196,8 +199,23 @@ class KeywordPhonemes:
         per_phoneme: NDArray[np.float64] = (self._best(frames, looks) / self._lengths).max(axis=-1)
         return per_phoneme
 
+    def at_most(self, best: Array) -> NDArray[np.float64]:
+        """A bound of ``fits``, ``(looks,)``: each phoneme where it fits best, in any order. ``best``: what each state costs
+        where it costs least in a look, ``(looks, states)``."""
+        phonemes = [
+            slice(end - 2 * (length - 1), end + 1, 2) for end, length in zip(self._ends, self._lengths, strict=True)
+        ]
+        bound: NDArray[np.float64] = np.max([best[:, some].mean(axis=1, dtype=np.float64) for some in phonemes], axis=0)
+        return bound
+
     def _best(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
         """What each variant loses where it loses least, ``(*looks, variants)``."""
+        return deque(self._bests(frames, looks), maxlen=1).pop()
+
+    def _bests(
+        self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()
+    ) -> Iterator[NDArray[np.float64]]:
+        """``_best`` up to each frame, in the same array."""
         # Two places in front, so that shifted views need no copy.
         padded = np.full((*looks, len(self._from_before) + 2), -np.inf)
         state, before, two_before = padded[..., 2:], padded[..., 1:-1], padded[..., :-2]
@@ -208,7 +226,7 @@ class KeywordPhonemes:
             np.maximum(reached, state, out=reached)
             np.add(reached, of_frame, out=state)
             np.maximum(best, state[..., self._ends], out=best)
-        return best
+            yield best
 
 
 def tokens_of_text(text: str | None) -> list[str]:

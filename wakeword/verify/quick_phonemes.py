@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wakeword.base.errors import ModelError
-from wakeword.base.types import Array
+from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.embedding import EmbeddingNetwork
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
@@ -108,28 +107,36 @@ class QuickSearch:
 
     def fits(self, steps: Array) -> list[float]:
         """How well each word fits at the end of ``(STEPS, width)``: at most 0, and minus infinity if it cannot."""
-        heard = np.full((len(self._tokens) + 1, _OUTPUTS * STEPS), _NEVER, np.float32)
-        heard[:-1] = steps.reshape(-1, len(self._tokens)).T
-        heard -= heard[:-1].max(axis=0)
-        costs = np.maximum.reduceat(heard[self._columns] - self._lost, self._first_tokens).astype(np.float64)
+        return list(map(float, self.fits_of(steps)))
+
+    def fits_of(self, steps: Array) -> Scores:
+        """``fits`` of any number of looks, ``(*looks, STEPS, width)``: ``(*looks, words)``."""
+        looks = steps.shape[:-2]
+        heard = np.full((*looks, len(self._tokens) + 1, _OUTPUTS * STEPS), _NEVER, np.float32)
+        heard[..., :-1, :] = steps.reshape(*looks, _OUTPUTS * STEPS, len(self._tokens)).swapaxes(-1, -2)
+        heard -= heard[..., :-1, :].max(axis=-2, keepdims=True)
+        lost = heard.take(self._columns, axis=-2) - self._lost
+        costs = np.maximum.reduceat(lost, self._first_tokens, axis=-2).astype(np.float64)
         # A path that enters a sound at an output has cost, up to a later one, what the sums differ by.
-        until = np.cumsum(costs, axis=1)
+        until = np.cumsum(costs, axis=-1)
         before = until - costs
         best = []
-        entered: NDArray[np.float64] = np.zeros((1, costs.shape[1]))
+        entered: Scores = np.zeros((*looks, 1, costs.shape[-1]))
         for place, (sounds, follows) in enumerate(self._places):
-            paths = entered.take(follows, axis=0)
-            paths -= before[sounds]
-            np.maximum.accumulate(paths, axis=1, out=paths)
-            paths += until[sounds]
-            best.append(paths[:, -_NEWEST:].max(axis=1) / (place + 1))
+            paths = entered.take(follows, axis=-2)
+            paths -= before.take(sounds, axis=-2)
+            np.maximum.accumulate(paths, axis=-1, out=paths)
+            paths += until.take(sounds, axis=-2)
+            best.append(paths[..., -_NEWEST:].max(axis=-1) / (place + 1))
             # What a next sound enters: what stands between, or that and the sound itself.
-            entered = np.full((len(paths), 2, costs.shape[1]), -np.inf)
-            between = paths[:, :-2] - before[0, 1:-1]
-            np.maximum.accumulate(between, axis=1, out=between)
-            between += until[0, 1:-1]
-            entered[:, 0, 2:] = between
-            entered[:, 1, 1] = paths[:, 0]
-            np.maximum(between, paths[:, 1:-1], out=entered[:, 1, 2:])
-            entered = entered.reshape(-1, costs.shape[1])
-        return list(map(float, np.maximum.reduceat(np.concatenate(best)[self._ends], self._first_ways)))
+            entered = np.full((*paths.shape[:-1], 2, costs.shape[-1]), -np.inf)
+            between = paths[..., :-2] - before[..., :1, 1:-1]
+            np.maximum.accumulate(between, axis=-1, out=between)
+            between += until[..., :1, 1:-1]
+            entered[..., 0, 2:] = between
+            entered[..., 1, 1] = paths[..., 0]
+            np.maximum(between, paths[..., 1:-1], out=entered[..., 1, 2:])
+            entered = entered.reshape(*looks, 2 * paths.shape[-2], costs.shape[-1])
+        of_ways = np.concatenate(best, axis=-1).take(self._ends, axis=-1)
+        found: Scores = np.maximum.reduceat(of_ways, self._first_ways, axis=-1)
+        return found

@@ -143,6 +143,23 @@ def test_a_near_word_is_found_wherever_in_a_look_it_is(before: int, after: int) 
     assert with_near("cb").score(look) == -2
 
 
+@settings(max_examples=60)
+@given(seed=st.integers(0, 1_000), frames=st.integers(1, 20), scale=st.floats(0.1, 3))
+def test_a_near_word_counts_in_the_shortest_stretch_in_which_the_word_fits_as_well(
+    seed: int, frames: int, scale: float
+) -> None:
+    """By a search of all stretches, also where no near word can explain so much more."""
+    matrix = np.float32(scale) * random_matrix(frames, seed)
+    losses = matrix - matrix.max(axis=1, keepdims=True)
+    word, near = (KeywordPhonemes([spelled(one)], TOKENS) for one in ("abc", "ac"))
+    fit = word.score(losses)
+    last = next(end for end in range(frames) if word.score(losses[: end + 1]) >= fit)
+    first = next(start for start in range(last, -1, -1) if word.score(losses[start : last + 1]) >= fit)
+    there = losses[first : last + 1]
+    lost = word.lost_in(there)
+    assert with_near("ac").is_near_word(losses, fit) == (near.lost_in(there) > max(lost + 5, lost * 0.3))
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 1_000), frames=st.integers(1, 20), scale=st.floats(0.1, 1))
 def test_near_words_leave_a_score_as_it_is_or_take_all_of_it(seed: int, frames: int, scale: float) -> None:

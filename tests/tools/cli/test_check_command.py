@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from wakeword_tools.cli import check_work
 from wakeword_tools.texts.advice import often
+from wakeword_train.from_text import by_ear
 
 
 def test_text_and_json_say_the_same(cli) -> None:
@@ -88,3 +90,19 @@ def test_text_that_is_not_utf_8_is_one_line(
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "expected text in UTF-8" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_recogniser_hears_in_speech_is_a_part_of_the_grade(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much as the model of `train --now` promises; without training's packages all else stays as it is."""
+    heard = json.loads(cli("check", "alexa", "--json").out)
+    point = by_ear("alexa")
+    assert point is not None
+    assert heard["by_ear"] == {"per_hour": point.target, "recall": point.recall}
+    assert heard["grades"]["by ear"] == heard["grade"] == ("good" if point.target <= 1 else "fair")
+    assert f"up to {point.target:g} mistakes an hour" in cli("check", "alexa").out
+    monkeypatch.setattr(check_work, "find_spec", lambda name: None)
+    text = json.loads(cli("check", "alexa", "--json").out)
+    assert (text["by_ear"], text["grade"]) == (None, "good")
+    assert {**heard, "by_ear": None, "grade": "good", "grades": text["grades"], "longer": text["longer"]} == text
+    assert heard["grades"] == {**text["grades"], "by ear": heard["grade"]}
+    assert "by ear" not in cli("check", "alexa").out

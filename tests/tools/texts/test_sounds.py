@@ -1,8 +1,11 @@
 """Laws of the distance between sounds, and of homophones."""
 
+import random
+
 import numpy as np
 import pytest
 
+from wakeword_tools.texts.lexicon import spoken_words, words_near
 from wakeword_tools.texts.phonemes import Phones, pronunciations
 from wakeword_tools.texts.sounds import HEARD, distances, sound_keys, substitution_costs
 
@@ -91,3 +94,15 @@ def test_the_closest_accent_and_pronunciation_count() -> None:
     assert distance("follow", "farlow") == 0
     ways = pronunciations("tomato")
     assert float(distances(ways, [ways[1]])[0]) == 0
+
+
+def test_the_table_holds_the_sounds_of_the_dictionary() -> None:
+    """Also as ``words_near`` reads it: as far from a word as when its pronunciation is written as sounds once more."""
+    words = random.Random(0).sample(list(spoken_words()), 3_000)
+    target = pronunciations("marvin")
+    away = distances(target, [word.phones for word in words])
+    near = dict(words_near(target, 3.0))
+    assert len(near) > 100
+    assert {word: far for word, far in zip(words, away.tolist(), strict=True) if far <= 3} == {
+        word: near[word] for word in words if word in near
+    }

@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
+from wakeword.base.plugins import load_part
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
@@ -12,8 +15,10 @@ from wakeword_tools.engines.languages import ENGLISH, name_of_language, require_
 from wakeword_tools.texts.advice import (
     CLOSE,
     EVERY_DAY,
+    LIVELY,
     LONG,
     OFTEN,
+    QUIET,
     RARE,
     SELDOM,
     SHOWN,
@@ -50,6 +55,9 @@ def print_check(options: CheckOptions) -> None:
     # On stderr, where it does not disturb what a program reads.
     note(f"comparing {keyword!r} with what people say; this takes some seconds")
     advice, english = advise_in(code, keyword), code == ENGLISH
+    if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
+        point = load_part("wakeword_train.from_text:by_ear")(keyword)
+        advice = replace(advice, by_ear=(point.target, point.recall) if point else (EVERY_DAY, 0.0))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]
@@ -74,6 +82,7 @@ def _entry(advice: Advice) -> dict[str, Any]:
         "syllables": advice.syllables,
         "said_anyway_per_hour": _known(advice.anyway_per_hour),
         "close_words_per_hour": _known(advice.close_per_hour),
+        "by_ear": advice.by_ear and dict(zip(("per_hour", "recall"), map(_known, advice.by_ear), strict=True)),
         "said": [
             {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
             for one in _listed(advice)
@@ -109,6 +118,15 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
             f"what differs by up to {CLOSE:g} phoneme; the same limits",
         ),
     }
+    if advice.by_ear is not None:
+        per_hour, recall = advice.by_ear
+        hears = (
+            "speech is full of it"
+            if per_hour == EVERY_DAY
+            else f"up to {per_hour:g} mistakes an hour, finds {recall:.0%}"
+        )
+        why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
+        lines[f"by ear       {hears}"] = (grades["by ear"], why)
     width = max(map(len, lines))
     of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
     screen.print(f"{printable(advice.keyword)}{of}: {advice.grade}")

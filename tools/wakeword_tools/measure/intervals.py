@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 _STEPS = 500
 """Quantiles over which a convolution is summed: the sum is too low by 0.002 at most."""
@@ -19,13 +19,15 @@ def clopper_pearson(successes: float, trials: int, *, confidence: float = 0.95) 
     if trials == 0:
         return 0.0, 1.0
     tail = (1 - confidence) / 2
-    low = 0.0 if successes == 0 else float(stats.beta.ppf(tail, successes, trials - successes + 1))
-    high = 1.0 if successes == trials else float(stats.beta.ppf(1 - tail, successes + 1, trials - successes))
+    low = 0.0 if successes == 0 else float(special.betaincinv(successes, trials - successes + 1, tail))
+    high = 1.0 if successes == trials else float(special.betaincinv(successes + 1, trials - successes, 1 - tail))
     return low, high
 
 
 def wilson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """The score interval of a rate. Source: Wilson, Journal of the American Statistical Association 22 (1927)."""
+    from scipy import stats  # which takes a second to import
+
     found = stats.binomtest(successes, trials).proportion_ci(confidence, "wilson")
     return float(found.low), float(found.high)
 
@@ -38,6 +40,8 @@ def assurance_of_fpr(allowed: int, clips: int, fpr: float) -> float:
     probability that a binomial variable of ``clips`` and ``fpr`` exceeds ``allowed``. Ties make it a lower bound.
     Source: David and Nagaraja, "Order Statistics" (2003), section 7.1.
     """
+    from scipy import stats
+
     return float(stats.binom.sf(allowed, clips, fpr))
 
 
@@ -64,7 +68,7 @@ def assurance_of_rate(allowed: int, hours: float, rate: float) -> float:
     As above, with the events that reach a threshold as a Poisson process: the rate above the (allowed + 1)-th highest
     peak, times the hours, follows Gamma(allowed + 1).
     """
-    return float(stats.poisson.sf(allowed, rate * hours))
+    return float(special.pdtrc(allowed, rate * hours))
 
 
 def most_events(hours: float, rate: float, *, confidence: float) -> int | None:
@@ -93,4 +97,4 @@ def clips_needed_of_each(fpr: float, *, confidence: float = 0.95) -> int:
 
 def hours_needed(rate: float, *, confidence: float = 0.95, events: int = 0) -> float:
     """The number of hours with ``events`` events that shows that ``rate`` an hour is kept."""
-    return float(stats.chi2.ppf(confidence, 2 * events + 2)) / 2 / rate
+    return float(special.gammaincinv(events + 1, confidence)) / rate

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy import stats
 
 from wakeword.base.errors import CalibrationError, ConfigError
 from wakeword.base.poisson import poisson_rate
@@ -219,6 +218,8 @@ def mean_roc_auc(positives: Scores, groups: Sequence[Scores]) -> float:
 
 def roc_auc(positives: Scores, negatives: Scores) -> float:
     """The share of pairs in which the positive, of ``(p,)``, scores above the negative, of ``(n,)``; ties count half."""
+    from scipy import stats
+
     ranks = stats.rankdata(np.concatenate([positives, negatives]))[: len(positives)]
     least = len(positives) * (len(positives) + 1) / 2
     return float((ranks.sum() - least) / (len(positives) * len(negatives)))

@@ -22,7 +22,7 @@ from wakeword_tools.texts.confusables import contains_sound, one_contains, phras
 from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
 from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
 from wakeword_tools.texts.lexicon import set_phrases, set_phrases_with, spoken_words, words_near, zipf_frequency
-from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
+from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, is_vowel, known_ways, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.wordlike import spelling
 
@@ -34,6 +34,8 @@ SHOWN = 2.0
 """Edits up to which words are listed."""
 RARE, OFTEN = 0.1, 1.0
 """An hour of talk: up to the first is good, up to the second fair."""
+QUIET, LIVELY = 1.0, 2.0
+"""False accepts an hour that a model from the text promises: up to the first is good, up to the second fair."""
 LONG, MIDDLING = 6, 5
 """Phonemes: from the first on good, from the second on fair."""
 MOST_WORDS, MOST_LETTERS = 8, 80
@@ -88,6 +90,10 @@ class Advice:
     said: Sequence[Said]
     """What sounds like it, or contains it, the closest first."""
     language: str = ENGLISH
+    by_ear: tuple[float, float] | None = None
+    """False accepts an hour and recall that a model from the text promises, by what the recogniser hears in speech.
+
+    ``None`` where they are not known."""
 
     @property
     def phonemes(self) -> int:
@@ -113,14 +119,15 @@ class Advice:
 
     @property
     def grades(self) -> dict[str, Grade]:
-        """The grade of each aspect: ``length``, ``said anyway`` and ``close words``."""
+        """The grade of each aspect: ``length``, ``said anyway``, ``close words``, and ``by ear`` if that is known."""
         enough = self.syllables > 1
         length = Grade.GOOD if self.phonemes >= LONG else Grade.FAIR if self.phonemes >= MIDDLING else Grade.POOR
-        return {
+        found = {
             "length": length if enough else Grade.POOR,
             "said anyway": _grade_of_rate(self.anyway_per_hour),
             "close words": _grade_of_rate(self.close_per_hour),
         }
+        return found if self.by_ear is None else found | {"by ear": _grade_of_rate(self.by_ear[0], QUIET, LIVELY)}
 
     @property
     def grade(self) -> Grade:
@@ -146,7 +153,7 @@ def advise(keyword: str) -> Advice:
     """Judge a wake word. Raises ``SynthesisError`` if it cannot be pronounced as English."""
     ways = pronunciations(keyword)
     words = words_of(keyword)
-    guessed = [word for word in words if word not in dictionary() and not word.startswith("[[")]
+    guessed = [word for word in words if not known_ways(word) and not word.startswith("[[")]
     said = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
     own = " ".join(words)
     said |= {phrase: Said(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
@@ -239,7 +246,7 @@ def respelt(keyword: str) -> list[str]:
     """
     words = words_of(keyword)
     ways = {main_key(way): way for way in pronunciations(keyword)}
-    if len(words) != 1 or (words[0] in dictionary() and len(ways) == 1):
+    if len(words) != 1 or (known_ways(words[0]) and len(ways) == 1):
         return []
     spelt = {spelling(way): way for way in ways.values()}
     read = as_espeak_reads(list(spelt))
@@ -296,5 +303,5 @@ def _per_hour(words: Sequence[str]) -> float:
     return WORDS_AN_HOUR * prod(10 ** (zipf_frequency(word) - 9) for word in words)
 
 
-def _grade_of_rate(per_hour: float) -> Grade:
-    return Grade.GOOD if per_hour <= RARE else Grade.FAIR if per_hour <= OFTEN else Grade.POOR
+def _grade_of_rate(per_hour: float, good: float = RARE, fair: float = OFTEN) -> Grade:
+    return Grade.GOOD if per_hour <= good else Grade.FAIR if per_hour <= fair else Grade.POOR

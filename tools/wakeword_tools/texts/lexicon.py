@@ -12,8 +12,16 @@ import numpy as np
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import require
 from wakeword.model.installed import assets_folder
-from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, pronounce, pronunciations, words_of
-from wakeword_tools.texts.sounds import SoundBatch, Sounds, distances_within, encoded, sound_keys
+from wakeword_tools.texts.phonemes import (
+    Phones,
+    dictionary,
+    is_vowel,
+    known_ways,
+    pronounce,
+    pronunciations,
+    words_of,
+)
+from wakeword_tools.texts.sounds import ACCENTS, SoundBatch, Sounds, distances_within, sound_keys, sound_table
 from wakeword_tools.texts.splits import read_texts
 
 _LEAST_ZIPF = 1.5
@@ -44,14 +52,15 @@ def spoken_words() -> tuple[SpokenWord, ...]:
 
     Offensive words are left out.
     """
-    words = [
-        SpokenWord(word, ways[0], zipf)
-        for word, ways in dictionary().items()
-        if (zipf := zipf_frequency(word)) >= _LEAST_ZIPF
-        and re.fullmatch("[a-z]{2,}|a|i", word)
-        and not _RUDE.match(word)
-    ]
+    words = (one for word in _listed_words()[0] if (one := _spoken(word)) is not None)
     return tuple(sorted(words, key=lambda word: (-word.zipf, word.text)))
+
+
+@cache
+def _spoken(word: str) -> SpokenWord | None:
+    """A word in its first pronunciation; ``None`` if it is rare or offensive, or the dictionary lacks it."""
+    zipf, ways = zipf_frequency(word), known_ways(word)
+    return None if zipf < _LEAST_ZIPF or not ways or _RUDE.match(word) else SpokenWord(word, ways[0], zipf)
 
 
 def zipf_frequency(word: str) -> float:
@@ -105,14 +114,23 @@ def set_phrases_with(words: Sequence[str]) -> list[str]:
 
 def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord, float]]:
     """The words within ``limit`` of the closest pronunciation in ``target``, with distances, the commonest first."""
-    words = spoken_words()
-    away = distances_within(target, _encoded_words(), len(words), limit)
-    return [(words[row], float(away[row])) for row in np.flatnonzero(away <= limit)]
+    words, sounds = _listed_words()
+    away = distances_within(target, sounds, len(words), limit)
+    near = ((_spoken(words[row]), float(away[row])) for row in np.flatnonzero(away <= limit))
+    return sorted(((word, far) for word, far in near if word is not None), key=lambda one: (-one[0].zipf, one[0].text))
 
 
 @cache
-def _encoded_words() -> list[SoundBatch]:
-    return encoded([word.phones for word in spoken_words()])
+def _listed_words() -> tuple[list[str], list[SoundBatch]]:
+    """The dictionary's words, of letters alone, and the sounds of their first pronunciations."""
+    words, sounds, lengths = (sound_table()[name] for name in ("words", "sounds", "lengths"))
+    first = (np.cumsum(lengths, dtype=np.intp) - lengths.ravel()).reshape(lengths.shape)
+    batches = []
+    for accent, rhotic in enumerate(ACCENTS):
+        for length in np.unique(lengths[:, accent]):
+            rows = np.flatnonzero(lengths[:, accent] == length)
+            batches.append(SoundBatch(rhotic, rows, sounds[first[rows, accent, None] + np.arange(length)]))
+    return words.tobytes().decode().split(), batches
 
 
 @cache

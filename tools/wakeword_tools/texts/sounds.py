@@ -8,35 +8,40 @@ The difference of two phonemes is the weighted distance of their articulatory fe
 "PanPhon", COLING 2016). The difference of a diphthong from a vowel is the average over its two halves.
 """
 
+import io
+import lzma
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import require
+from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.phonemes import Phones, is_vowel
 
 if TYPE_CHECKING:
     from panphon import FeatureTable
-    from panphon.segment import Segment
 
 Sounds = tuple[str, ...]
 """Phonemes without stress, in which AX is the weak vowel of *sofa*."""
 Costs = NDArray[np.float64]
 
+SOUNDS_FILE = "sounds.npz.xz"
 _ADDED = 1.0
 _LEAST, _MOST = 0.5, 1.5
 
-_IPA = {
+IPA_OF_HEARD = {
     **{"AA": "ɑ", "AE": "æ", "AH": "ʌ", "AX": "ə", "AO": "ɔ", "AW": "aʊ", "AY": "aɪ", "EH": "ɛ", "ER": "ɜ", "EY": "eɪ"},
     **{"IH": "ɪ", "IY": "i", "OW": "oʊ", "OY": "ɔɪ", "UH": "ʊ", "UW": "u", "B": "b", "CH": "t͡ʃ", "D": "d", "DH": "ð"},
     **{"F": "f", "G": "ɡ", "HH": "h", "JH": "d͡ʒ", "K": "k", "L": "l", "M": "m", "N": "n", "NG": "ŋ", "P": "p"},
     **{"R": "ɹ", "S": "s", "SH": "ʃ", "T": "t", "TH": "θ", "V": "v", "W": "w", "Y": "j", "Z": "z", "ZH": "ʒ"},
 }
-HEARD = tuple(_IPA)
+ACCENTS = (True, False)
+"""Whether each of the two kinds of accents is rhotic (``heard``)."""
+HEARD = tuple(IPA_OF_HEARD)
 """Every phoneme that can be heard."""
 _INDEX = {phone: index for index, phone in enumerate(HEARD)}
 _YOD_DROPPERS = frozenset({"T", "D", "N", "S", "Z", "L", "TH"})
@@ -117,10 +122,15 @@ def feature_table() -> "FeatureTable":
 @cache
 def substitution_costs() -> Costs:
     """``(phonemes, phonemes)`` in the order of ``HEARD``: the cost of replacing one by the other; 0 on the diagonal."""
-    table = feature_table()
-    features = [table.word_fts(ipa) for ipa in _IPA.values()]
-    unlike = np.array([[_difference(one, other) for other in features] for one in features])
-    return costs_of(unlike, np.array([_is_heard_vowel(sound) for sound in HEARD]))
+    return sound_table()["costs"]
+
+
+@cache
+def sound_table() -> dict[str, NDArray[Any]]:
+    """What ``scripts.make_sounds`` wrote: the costs above, and the dictionary's words and sounds (``lexicon``)."""
+    path = assets_folder("wakeword_tools") / "phrases" / SOUNDS_FILE
+    with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as table:
+        return dict(table)
 
 
 def costs_of(unlike: Costs, vowels: NDArray[np.bool_]) -> Costs:
@@ -137,13 +147,6 @@ def costs_of(unlike: Costs, vowels: NDArray[np.bool_]) -> Costs:
     return costs
 
 
-def _difference(one: "list[Segment]", other: "list[Segment]") -> float:
-    """Difference of two sounds of one or two segments each: the mean over their segments."""
-    longer = max(len(one), len(other))
-    pairs = zip(one * (longer // len(one)), other * (longer // len(other)), strict=True)
-    return float(sum(a.weighted_distance(b) for a, b in pairs)) / longer
-
-
 class SoundBatch(NamedTuple):
     """Pronunciations of the same length in one kind of accent."""
 
@@ -157,7 +160,7 @@ class SoundBatch(NamedTuple):
 def encoded(spoken: Sequence[Phones]) -> list[SoundBatch]:
     """Pronunciations as batches for ``distances_within``."""
     batches = []
-    for rhotic in (True, False):
+    for rhotic in ACCENTS:
         by_length: dict[int, tuple[list[int], list[list[int]]]] = {}
         for row, phones in enumerate(spoken):
             sounds = _indices(heard(phones, rhotic=rhotic))

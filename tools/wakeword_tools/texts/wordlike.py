@@ -7,7 +7,7 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.lexicon import could_be_english, could_begin
-from wakeword_tools.texts.phonemes import VOWELS, Phones, as_espeak_reads, dictionary, from_espeak, is_vowel, to_espeak
+from wakeword_tools.texts.phonemes import VOWELS, Phones, as_espeak_reads, from_espeak, is_vowel, known_ways, to_espeak
 from wakeword_tools.texts.sounds import HEARD, sound_keys
 
 _CONSONANTS = tuple(sound for sound in HEARD if sound not in VOWELS and sound != "AX")
@@ -68,10 +68,9 @@ def written(made_up: list[Phones]) -> list[str]:
     """A text for each: a spelling if espeak-ng reads it with that sound, otherwise its phonemes in ``[[...]]``."""
     spellings = [spelling(phones) for phones in made_up]
     read = as_espeak_reads(spellings)
-    known = dictionary()
     return [
         spelled
-        if all(sound_keys(way) == sound_keys(phones) for way in [as_read, *known.get(spelled, [])])
+        if all(sound_keys(way) == sound_keys(phones) for way in [as_read, *known_ways(spelled)])
         else to_espeak(phones)
         for phones, spelled, as_read in zip(made_up, spellings, read, strict=True)
     ]
