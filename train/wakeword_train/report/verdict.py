@@ -18,7 +18,7 @@ from wakeword.format.point_warnings import is_supported
 from wakeword.model.installed import assets_folder
 from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
-from wakeword_train.points import ENROLMENT, FEW, TYPED, by_synthetic_voices, found
+from wakeword_train.points import COMPARED, ENROLMENT, FEW, TYPED, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -131,7 +131,10 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     better = (
         "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it"
     )
-    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}",))
+    people = ""
+    if COMPARED in card.training:
+        better, people = "train it with recordings of several people, who then decide", " --positives people/"
+    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{people}",))
     share = point.recall if unheard is None else 0.0
     return Verdict(_grade(point, share, point.target), finds, _wakes(point, unheard is not None), (advice,))
 
