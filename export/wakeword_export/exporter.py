@@ -55,6 +55,12 @@ def require_second_stage(model: Model) -> None:
             f"expected a model with a second stage, as `wakeword train` makes it, got the model {model.card.phrase!r} with "
             "one stage, which other engines cannot run; train the word again"
         )
+    if model.card.verifier.by_phonemes_alone:
+        trained = model.card.training.get("compared", {}).get("file", "a trained one")
+        raise ModelError(
+            f"expected a trained model, got the one of {model.card.phrase!r} that was made from its text, which other "
+            f"engines cannot run; take {trained}"
+        )
 
 
 def engine_name(phrase: str) -> str:

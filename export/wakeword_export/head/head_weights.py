@@ -53,8 +53,7 @@ def head_weights(data: bytes) -> HeadWeights:
     graph = read_graph(data)
     if [node.kind for node in graph.nodes] != _NODES:
         raise ModelError(
-            "expected a head of the second stage as `wakeword train` writes it, got another graph; train the word, if its "
-            "model was made from its text alone"
+            "expected a head of the second stage as `wakeword train` writes it, got another graph; train the word again"
         )
     values = {name: value.astype(np.float32) for name, value in graph.values.items()}
     units = graph.weights.get("projection_bias", (0,))[0]

@@ -14,6 +14,13 @@ from wakeword_experiments.figures_report import distinct, mean_interval, paired_
 from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
 from wakeword_experiments.two_stages.languages_study import languages_page
+from wakeword_experiments.two_stages.people_range import (
+    WITHIN,
+    half_width,
+    range_page,
+    text_alone_content,
+    typed_found,
+)
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
 from wakeword_train.recipe import default_recipe
@@ -539,16 +546,27 @@ def test_what_words_of_other_languages_find_is_that_of_the_record() -> None:
 
 def test_what_ships_of_words_from_text_alone_is_that_of_the_records() -> None:
     content = json.loads((assets_folder("wakeword_train") / "text-alone.json").read_text("utf-8"))
-    for word in record("anyword")["words"]:
-        own, at = content["words"].pop(word["keyword"]), word["text"]["default"]
-        assert own == {
-            "recordings": at["clean"]["of"],
-            "voices": round(word["text"]["promised"]["recall"], 3),
-            "people": round(at["clean"]["rate"], 3),
-            "in_noise": round(at["noisy"]["rate"], 3),
-            "told": word["text"]["phonemes"] >= content["weights"][2] / 2,
-        }
-    assert not content["words"]
+    records = record("anyword"), record("typed")
+    assert content == text_alone_content(*records, content["weights"])
+    page = (RESULTS / "people-range.md").read_text(encoding="utf-8")
+    assert page == range_page(*records, content["weights"])
+
+
+def test_nine_of_ten_words_lie_in_the_range_that_other_collections_give() -> None:
+    found = typed_found(record("typed"))
+    ranges = found.without_collections()
+    within = [
+        low <= share <= high for share, (low, high) in zip(found.shares, filter(None, ranges.values()), strict=True)
+    ]
+    assert np.mean(within) >= WITHIN
+
+
+def test_a_range_widens_with_what_collections_differ_by() -> None:
+    alike, apart = (np.tile(own, (6, 1)) for own in ([1.0, 1.2] * 3, [1.0, 1.2, 1.0, 1.2, -2.0, -1.8]))
+    collections = ["a", "a", "b", "b", "c", "c"]
+    assert half_width(apart, collections) > 3 * half_width(alike, collections)
+    # By words that resemble each other within a collection alone, nothing is learnt of another one.
+    assert half_width(apart, list("abcdef")) < half_width(apart, collections)
 
 
 @pytest.mark.parametrize("name", ["peers", "picovoice"])

@@ -36,7 +36,7 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     unheard,
     weighing,
 )
-from wakeword_experiments.two_stages.typed_command import typed
+from wakeword_experiments.two_stages.typed_command import text_alone, typed
 
 app = typer.Typer(
     name="wakeword_experiments",
@@ -302,6 +302,7 @@ for other in (
     peers,
     picovoice,
     anyword,
+    text_alone,
     typed,
     languages,
     weighing,

@@ -2,12 +2,11 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from statistics import mean
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from wakeword.format.point_warnings import is_supported
 from wakeword.model.installed import assets_folder
 from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
-from wakeword_train.points import ENROLMENT, FEW, TYPED, by_synthetic_voices, found
+from wakeword_train.points import COMPARED, ENROLMENT, FEW, TYPED, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -85,7 +84,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         people = text_alone().people_found(share, phonemes)
         finds = (
             f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
-            f"their text and said by people ({people.low:.0%} to {people.high:.0%}{own})"
+            f"their text and said by people ({people.low:.0%} to {people.high:.0%} for nine of ten words{own})"
         )
         if card.language != ENGLISH:
             finds = (
@@ -125,14 +124,17 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     unheard = unheard_language(card)
     finds = "made from its text, not trained: " + (
         f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' ({point.recall_low:.0%} to "
-        f"{point.recall_high:.0%} by word, which is no bound; fewer in noise)"
+        f"{point.recall_high:.0%} for nine of ten words; fewer in noise)"
         if unheard is None
         else f"how many people it finds is not known, as English words say nothing of {name}"
     )
     better = (
         "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it"
     )
-    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}",))
+    people = ""
+    if COMPARED in card.training:
+        better, people = "train it with recordings of several people, who then decide", " --positives people/"
+    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{people}",))
     share = point.recall if unheard is None else 0.0
     return Verdict(_grade(point, share, point.target), finds, _wakes(point, unheard is not None), (advice,))
 
@@ -234,6 +236,7 @@ class PeopleFound:
     low: float
     middle: float
     high: float
+    """Nine of ten words lie from ``low`` to ``high``, judged by words of other collections (people-range.md)."""
 
 
 @dataclass(frozen=True)
@@ -242,14 +245,16 @@ class TextAlone:
 
     weights: tuple[float, float, float]
     """What the first stage's logit, the head's logit and the phonemes' score count."""
-    told: Mapping[str, float]
-    """Word with half of the phonemes' weight or more -> share of people found at the default of a model from its text."""
-    untold: Mapping[str, float]
+    told: PeopleFound
+    """Words that were trained from their text, and that have half of the phonemes' weight or more."""
+    untold: PeopleFound
     """The same of words with less: their phonemes do not tell them from speech."""
+    words: int
+    """Words that only their phonemes judge."""
     fits: Sequence[float]
     """Fits of the phonemes, rising."""
-    typed: Mapping[str, Sequence[float]]
-    """Word -> share of its people who fit as well or better, by the phonemes alone."""
+    typed: Sequence[Sequence[float]]
+    """What words find where their phonemes have to fit so well: for each fit ``low``, ``middle`` and ``high``."""
 
     def people_found(self, voices: float, phonemes: float) -> PeopleFound:
         """What a share of synthetic voices means for people, going by the words on the same side: never more.
@@ -257,34 +262,29 @@ class TextAlone:
         ``phonemes``: their weight.
         """
         alike = self.told if phonemes >= self.weights[2] / 2 else self.untold
-        shares = [min(share, voices) for share in alike.values()]
-        return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
+        return PeopleFound(alike.words, *(min(share, voices) for share in (alike.low, alike.middle, alike.high)))
 
     def typed_found(self, fit: float) -> PeopleFound:
         """What other words find where their phonemes alone have to fit as well as ``fit``."""
-        shares = [float(np.interp(fit, self.fits, one)) for one in self.typed.values()]
-        return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
+        shares = (float(np.interp(fit, self.fits, some)) for some in zip(*self.typed, strict=True))
+        return PeopleFound(self.words, *shares)
 
 
 @cache
 def text_alone() -> TextAlone:
     """What words with recordings of people taught about words from their text alone. ``DataError`` if it is missing.
 
-    Measured once with the default recipe, on people that no model had heard: the experiments "anyword" and "weighing" make
-    the figures (train/evidence/results).
+    Measured on people that no model had heard: the experiment "text-alone" makes the figures (train/evidence/results).
     """
     path = assets_folder("wakeword_train") / FILE
     try:
         content = json.loads(path.read_text("utf-8"))
         first, head, phonemes = content["weights"]
-        told, untold = (
-            {word: float(one["people"]) for word, one in content["words"].items() if one["told"] is full}
-            for full in (True, False)
-        )
-        typed = {word: [float(share) for share in shares] for word, shares in content["typed"]["found"].items()}
-        fits = [float(fit) for fit in content["typed"]["fits"]]
+        told, untold = (PeopleFound(**content["trained"][side]) for side in ("told", "untold"))
+        typed = content["typed"]
+        shares = [*zip(typed["low"], typed["middle"], typed["high"], strict=True)]
+        return TextAlone((first, head, phonemes), told, untold, typed["words"], typed["fits"], shares)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"
         ) from error
-    return TextAlone((first, head, phonemes), told, untold, fits, typed)

@@ -307,6 +307,7 @@ class SecondStageTraining:
             {kind: [self.clips(kind)[row].synthetic for row in some] for kind, some in rows.items()},
             self.speech.hours(rows.get(Kind.BACKGROUND, [])),
             {kind: [self.clips(kind)[row] for row in some] for kind, some in rows.items()},
+            [item.samples for item, _ in heard if item.kind is Kind.POSITIVE],
         )
 
     def _describe(self, held_out: Mapping[Kind, Sequence[int]]) -> str:

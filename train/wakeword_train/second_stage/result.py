@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wakeword.base.logistic import logit_of, score_of_logit
-from wakeword.base.types import Scores
+from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
 from wakeword_tools.handover import ALONE
 from wakeword_tools.kinds import Kind, Split
@@ -32,6 +32,8 @@ class HeldOut:
     """Hours of background."""
     clips: Mapping[Kind, Sequence[Clip]] = field(default_factory=dict)
     """The clips in the sequence of their evidence, where they are known."""
+    positives: Sequence[Array] = field(default=(), repr=False)
+    """The sound of the positives, ``(samples,)`` each."""
     noisy: "HeldOut | None" = None
     """Some of the clips again, in noise, for the fusion: the rates of points are measured on clips as they are."""
 

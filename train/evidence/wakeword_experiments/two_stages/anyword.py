@@ -84,6 +84,7 @@ def measure_anyword(
     record: dict[str, Any] = {
         "keyword": word,
         **foreign,
+        "collection": collection_of(audio, word, language),
         "spoken_before": spoken,
         **_trained(config, DataFolders(), model_file, work, report),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -187,6 +188,11 @@ def people_of(audio: Path, word: str, language: str = ENGLISH) -> list[Path]:
     if not files:
         raise DataError(f"{audio}: expected recordings of people who say {word!r}, found none; leave the word out")
     return files
+
+
+def collection_of(audio: Path, word: str, language: str = ENGLISH) -> str:
+    """The name of the collections that the recordings of a word come from. Raises as ``people_of``."""
+    return "+".join(sorted({path.relative_to(audio).parts[0] for path in people_of(audio, word, language)}))
 
 
 def people_clips(audio: Path, word: str, language: str) -> TestClips:

@@ -1,10 +1,12 @@
-"""The command of the experiment with words from their text."""
+"""The commands of the experiment with words from their text."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wakeword.base.files import write_json
 from wakeword_experiments.invocation import begin, command_line, report_progress
 
 
@@ -25,3 +27,21 @@ def typed(
 
     begin(1)
     measure_typed(word, audio, speech, other or [], work, figures, command=command_line(), report=report_progress)
+
+
+def text_alone(
+    results: Annotated[Path, typer.Option("--results", help="The folder of the records.")] = Path(
+        "train/evidence/results"
+    ),
+    out: Annotated[Path, typer.Option("--out", help="The file that ships; its weights are kept.")] = Path(
+        "assets/text-alone.json"
+    ),
+) -> None:
+    """What words with recordings say of words without: the numbers that ship, and the page of their ranges."""
+    from wakeword_experiments.two_stages.people_range import range_page, text_alone_content
+
+    begin(1)
+    anyword, typed = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in ("anyword", "typed"))
+    weights = json.loads(out.read_text("utf-8"))["weights"]
+    write_json(out, text_alone_content(anyword, typed, weights))
+    (results / "people-range.md").write_text(range_page(anyword, typed, weights), encoding="utf-8")

@@ -20,6 +20,7 @@ from wakeword.model.model import Model, read_model
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword_experiments.two_stages.anyword import (
     CONDITIONS,
+    collection_of,
     mean_row,
     measured,
     people_clips,
@@ -36,7 +37,7 @@ from wakeword_train.recipe import default_recipe
 from wakeword_train.typed_points import FUSION
 
 FITS = (-2, -1.5, -1.3, -1, -0.9, -0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1, -0.05, -0.02)
-"""Thresholds, as fits of the phonemes, of the shares that ``assets/text-alone.json`` holds."""
+"""Thresholds, as fits of the phonemes, of the ranges that ``assets/text-alone.json`` holds."""
 
 
 def measure_typed(
@@ -68,7 +69,10 @@ def measure_typed(
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "command": command,
             "fits": FITS,
-            "words": [*(one for one in known if one["keyword"] != word), {"keyword": word, "text": own}],
+            "words": [
+                *(one for one in known if one["keyword"] != word),
+                {"keyword": word, "collection": collection_of(audio, word), "text": own},
+            ],
         }
         write_json(figures, record)
         figures.with_suffix(".md").write_text(typed_page(record, figures=figures.name), encoding="utf-8")

@@ -1,0 +1,109 @@
+"""Laws of what training keeps: the trained model, or the one that the text makes in seconds."""
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wakeword.base.errors import ConfigError
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import load_model, parse_model, read_model
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train.data.clips import Clip
+from wakeword_train.from_text import model_of_text
+from wakeword_train.points import FEW, TYPED, require_trained
+from wakeword_train.recipe import default_recipe
+from wakeword_train.report.verdict import verdict
+from wakeword_train.second_stage.evidence import Evidence
+from wakeword_train.second_stage.result import HeldOut, SecondStageResult
+from wakeword_train.spoken_texts import SpokenKeyword
+from wakeword_train.text_first import compare, keep_the_better
+from wakeword_train.training import TrainingResult
+
+CONFIG = dataclasses.replace(default_recipe(), keyword="jarvis")
+SILENCE = np.zeros(4_000, np.float32)
+"""In which the text alone finds nothing."""
+
+
+@pytest.fixture(scope="module")
+def of_text() -> bytes:
+    """The model of the text, which takes seconds."""
+    return model_of_text(SpokenKeyword.of(CONFIG))
+
+
+def held_out(*, people: int, voices: int, found: int) -> HeldOut:
+    """Clips of silence; both stages are sure of the word in the first ``found`` of people, and of voices."""
+    clips = [
+        Clip(
+            Path(f"{engine}{number}.wav"),
+            Kind.POSITIVE,
+            "jarvis",
+            f"{engine}:{number}",
+            Split.VALIDATION,
+            engine != "a",
+        )
+        for engine, count in (("a", people), ("kokoro", voices))
+        for number in range(count)
+    ]
+    sure = [int(clip.path.stem.strip("akor")) < found for clip in clips]
+    evidence = [Evidence(*np.array([[40.0 if one else -40.0]] * 3), np.zeros(1)) for one in sure]
+    synthetic = [clip.synthetic for clip in clips]
+    return HeldOut(
+        {Kind.POSITIVE: evidence}, {Kind.POSITIVE: synthetic}, 0.0, {Kind.POSITIVE: clips}, [SILENCE] * len(clips)
+    )
+
+
+def result_of(path: Path, held: HeldOut) -> TrainingResult:
+    """A training that made the included model."""
+    shutil.copyfile(assets_folder() / "models" / "jarvis.onnx", path)
+    card = read_model(path).card.verifier
+    assert card is not None
+    return TrainingResult(path, [], [], [], SecondStageResult(b"", card, held, "", ""))
+
+
+@pytest.mark.parametrize("found", [0, 3])
+def test_what_finds_no_more_than_the_text_gives_way_to_it_and_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_text: bytes, found: int
+) -> None:
+    monkeypatch.setattr("wakeword_train.text_first.model_of_text", lambda spoken: of_text)
+    path, trained = tmp_path / "jarvis.onnx", tmp_path / "work" / "jarvis-trained.onnx"
+    trained.parent.mkdir()
+    line = keep_the_better(CONFIG, result_of(path, held_out(people=0, voices=6, found=found)), trained)
+    card = read_model(path).card
+    compared = card.training["compared"]
+    assert trained.read_bytes() == (assets_folder() / "models" / "jarvis.onnx").read_bytes()
+    assert (compared["default"]["trained"], compared["default"]["text"]) == (found / 6, 0)
+    assert compared["default"]["clips"] == 6
+    assert line is not None
+    assert f"{found / 6:.0%} of 6 held-out clips of synthetic voices, the text alone 0%" in line
+    assert (card.training["method"] == TYPED) == (not found)
+    if found:
+        assert line.startswith("kept the trained model")
+        return
+    assert line.startswith("kept the model of the text alone")
+    assert load_model(path).card.verifier == parse_model(of_text).card.verifier
+    # Whoever needs a trained network is told which file has it.
+    with pytest.raises(ConfigError, match=r"made from its text.*take .*jarvis-trained\.onnx"):
+        require_trained(card)
+    assert verdict(card).advice[0].commands == ("wakeword train jarvis --positives people/",)
+
+
+def test_ten_people_decide_and_voices_no_more(tmp_path: Path, of_text: bytes) -> None:
+    typed = parse_model(of_text)
+    for people, of, clips in ((FEW, "people", FEW), (FEW - 1, "synthetic voices", 12)):
+        result = result_of(tmp_path / "jarvis.onnx", held_out(people=people, voices=12, found=people))
+        assert result.second_stage is not None
+        card = read_model(result.path).card
+        compared = compare(card, result.second_stage, typed, ("kokoro",))
+        assert (compared["of"], compared["default"]["clips"]) == (of, clips)
+        assert compared["default"]["trained"] == round(people / clips, 4)
+
+
+def test_without_a_threshold_or_a_second_stage_nothing_is_compared(tmp_path: Path) -> None:
+    result = result_of(tmp_path / "jarvis.onnx", held_out(people=0, voices=6, found=0))
+    before = result.path.read_bytes()
+    assert keep_the_better(CONFIG, dataclasses.replace(result, second_stage=None), tmp_path / "t.onnx") is None
+    assert result.path.read_bytes() == before
+    assert not (tmp_path / "t.onnx").exists()

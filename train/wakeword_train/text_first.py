@@ -1,0 +1,81 @@
+"""The text first: training has to earn its place over the model that a word's text makes in seconds."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeword.base.errors import WakewordError
+from wakeword.base.files import write_whole
+from wakeword.format.card import ModelCard
+from wakeword.model.model import Model, parse_model, read_model, read_model_bytes
+from wakeword_tools.engines.registry import resolved_engines
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.cards import embed_card
+from wakeword_tools.measure.scores import stream_scores
+from wakeword_train.config import TrainConfig
+from wakeword_train.from_text import model_of_text
+from wakeword_train.points import COMPARED, FEW
+from wakeword_train.second_stage.result import SecondStageResult
+from wakeword_train.spoken_texts import SpokenKeyword
+from wakeword_train.training import TrainingResult
+
+
+def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) -> str | None:
+    """Put the model of the text in the trained one's place, unless that finds more at its default; a line about it.
+
+    The card of what is kept has the figures of both, and the file ``trained`` is the trained model. ``None``, and nothing
+    is done, for a model without a second stage or without a threshold. People decide if ``FEW`` or more were held out.
+    Voices flatter the trained model, which learned from such; of the words that people said it was as good or better
+    (train/evidence/text-alone.md).
+    """
+    second = result.second_stage
+    if second is None or not (card := read_model(result.path).card).operating_points:
+        return None
+    try:
+        typed = model_of_text(SpokenKeyword.of(config))
+    except WakewordError as error:
+        return f"kept the trained model, as the text alone makes none: {error}"
+    whole = read_model_bytes(result.path)
+    write_whole(trained, whole)
+    compared = compare(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
+    own = compared["default"]
+    found = (
+        f"{own['trained']:.0%} of {own['clips']} held-out clips of {compared['of']}, the text alone {own['text']:.0%}"
+    )
+    is_text = own["trained"] <= own["text"]
+    kept, data = (parse_model(typed).card, typed) if is_text else (card, whole)
+    training = {**kept.training, COMPARED: compared | {"file": str(trained)}}
+    write_whole(result.path, embed_card(data, dataclasses.replace(kept, training=training)))
+    if is_text:
+        return f"kept the model of the text alone: the trained one, which is in {trained}, finds {found}"
+    return f"kept the trained model, which finds {found}"
+
+
+def compare(card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]) -> dict[str, Any]:
+    """What the trained model and the one of the text find of held-out clips of the word, as recorded and in noise.
+
+    Each at its own default, and both at the strictest promise that they share. ``card``: of the trained model. The clips
+    are of people if ``FEW`` or more were held out, otherwise of the voices of the engines ``natural``, or of all voices.
+    """
+    held = [part for part in (second.held_out, second.held_out.noisy) if part is not None]
+    parts = [(one.clips[Kind.POSITIVE], one.evidence[Kind.POSITIVE], one.positives) for one in held]
+    clips = [row for some in parts for row in zip(*some, strict=True)]
+    people = [row for row in clips if not row[0].synthetic]
+    by_people = len(second.held_out.of(Kind.POSITIVE, synthetic=False)) >= FEW
+    chosen = people if by_people else [row for row in clips if row[0].engine in natural] or clips
+    scores = (
+        np.array([stream_scores(typed, row[2]).max() for row in chosen]),
+        np.array([row[1].scores(second.card.gate, second.card.fusion).max() for row in chosen]),
+    )
+    rungs, others = ({one.name: one.threshold for one in some.operating_points} for some in (typed.card, card))
+    shared = [name for name in others if name in rungs][:1]
+    thresholds = {"default": (typed.card.point().threshold, card.point().threshold)}
+    thresholds |= {name: (rungs[name], others[name]) for name in shared}
+    found = dict[str, Any](of="people" if by_people else "synthetic voices")
+    for name, both in thresholds.items():
+        text, trained = (round(float(np.mean(some >= one)), 4) for some, one in zip(scores, both, strict=True))
+        found[name] = {"clips": len(chosen), "text": text, "trained": trained}
+    return found
