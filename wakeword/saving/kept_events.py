@@ -18,14 +18,16 @@ def kept_events(folder: Path, keyword: str) -> list[SavedPair]:
         raise DataError(
             f"{folder}: expected kept events, found no folder; listen or serve with --keep audio for some days"
         )
-    found = (read_pair(Path(entry.path)) for entry in kept_files(folder))
+    found = (read_pair(Path(entry.path), answer) for entry, answer in kept_files(folder))
     wanted = (one for one in found if one is not None and one.keyword == keyword)
     return sorted(wanted, key=lambda one: (one.time, one.data.name))
 
 
-def kept_files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The JSON files of all events of a folder, those in ``yes`` and ``no`` last."""
-    for place in (folder, *(folder / answer for answer in Answer)):
+def kept_files(folder: Path) -> Iterator[tuple[os.DirEntry[str], Answer | None]]:
+    """The JSON files of all events of a folder, those in ``yes`` and ``no`` last, and with this answer."""
+    for answer in (None, *Answer):
+        place = folder if answer is None else folder / answer
         if place.is_dir():
             with os.scandir(place) as entries:
-                yield from (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
+                here = (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
+                yield from ((one, answer) for one in here)
