@@ -156,7 +156,10 @@ def test_the_name_of_the_kept_folder_itself_is_no_label(tmp_path: Path, name: st
     first, second, *rest = listed(pages)
     for one, label in ((first, "yes"), (second, "no")):
         assert told(pages, id=one["id"], label=label, was="")[1]["label"] == label
-    assert {one["id"]: one["label"] for one in listed(pages) if one["label"]} == {first["id"]: "yes", second["id"]: "no"}
+    assert {one["id"]: one["label"] for one in listed(pages) if one["label"]} == {
+        first["id"]: "yes",
+        second["id"]: "no",
+    }
     events = kept_events(tmp_path / name, "hey you")
     assert [one.is_word for one in events] == [None] * len(rest) + [False, True]
 

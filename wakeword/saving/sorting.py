@@ -48,7 +48,7 @@ class SavedPair:
     text: str | None
     """What a speech-to-text has heard in it, if one was asked."""
     answer: Answer | None = None
-    """What a person said it was: the folder below that of the kept events into which it was sorted."""
+    """What a person said it was: the folder into which it was sorted, in the one of the kept events."""
 
     @property
     def audio(self) -> Path:
