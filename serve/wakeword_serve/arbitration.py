@@ -46,9 +46,8 @@ class ArrivalClock:
 
     def __init__(self) -> None:
         self._before = self._least = np.inf
-        self._until = -np.inf
-        self._late_since = np.inf
-        """When the first of the newest chunks came that were all late."""
+        self._until, self._late_since = -np.inf, np.inf
+        """Until when the least delay counts, and since when all chunks came late."""
         self.newest = -np.inf
         """When audio came last."""
         self.position = 0.0

@@ -90,7 +90,7 @@ def test_a_gap_moves_a_clock_before_a_word_can_end_and_a_late_chunk_never() -> N
     arrive(clock, [0.0] * 100)
     clock.arrived(103.03 + 0.4, 3.03)
     assert clock.start == pytest.approx(100)
-    for number in range(102, 113):  # ten seconds without audio, which never comes
+    for number in range(102, 115):  # ten seconds without audio, which never comes
         clock.arrived(110 + number * 0.03, number * 0.03)
     assert clock.start == pytest.approx(110)
 
@@ -106,6 +106,18 @@ def test_what_comes_at_once_after_a_stall_never_moves_a_clock(stall: float, take
     for number in range(following):
         clock.arrived(103 + stall + takes + number * 0.03, 3 + (late + number) * 0.03)
         assert clock.start == pytest.approx(100, abs=0.03)
+
+
+@given(st.lists(st.floats(0.5, 30), min_size=2, max_size=200))
+def test_what_waited_for_the_server_never_moves_a_clock_later(lateness: list[float]) -> None:
+    clock = ArrivalClock()
+    arrive(clock, [0.0] * 100)
+    for number, late in enumerate(lateness, 101):
+        clock.arrived(100 + number * 0.03 + late, number * 0.03, waited=True)
+        assert clock.start == pytest.approx(100)
+    for number in range(len(lateness) + 101, len(lateness) + 115):  # the rest of a gap that was seen in time
+        clock.arrived(140 + number * 0.03, number * 0.03)
+    assert clock.start == pytest.approx(140)
 
 
 def test_a_clock_that_runs_slower_is_followed() -> None:
