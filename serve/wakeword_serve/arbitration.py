@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 
-TOGETHER = 0.7
+_TOGETHER = 0.7
 """Seconds within which the same word counts as heard by all."""
 _AGAIN = 1.7
 """Seconds after an answer in which one that was held back may find the same word again."""
@@ -27,7 +27,9 @@ _FARTHEST = 0.03
 """Seconds: sound goes 10 m in this time, and what is further apart is no sound in a home, but a device that is late."""
 _PERIOD = 5.0
 _LATEST = 0.5
-"""Seconds of delay from which a stream has had a gap, and is not only late."""
+"""Seconds of delay from which a stream may have had a gap, and is not only late."""
+_CATCHES_UP = 0.3
+"""Seconds after which it surely had one: audio that was only late comes all at once. No word is as short."""
 _HOP, _WINDOW, _RISE = 64, 512, 2
 """Samples between two spectra and in each, and spectra over which a rise is taken: 2, 32 and 8 ms."""
 _EDGES = np.unique(np.round(np.geomspace(200, 7_000, 21) * _WINDOW / SAMPLE_RATE).astype(int))
@@ -44,19 +46,22 @@ class ArrivalClock:
 
     def __init__(self) -> None:
         self._before = self._least = np.inf
-        self._until = -np.inf
+        self._until, self._late_since = -np.inf, np.inf
+        """Until when the least delay counts, and since when all chunks came late."""
         self.newest = -np.inf
         """When audio came last."""
         self.position = 0.0
         """Seconds of the stream that have come."""
 
-    def arrived(self, now: float, position: float) -> None:
-        """At ``now`` the stream had come up to ``position``, in seconds."""
+    def arrived(self, now: float, position: float, *, waited: bool = False) -> None:
+        """At ``now`` the stream had come up to ``position``, in seconds; ``waited``: it may have waited for the server."""
         start = now - position
-        if start > self.start + _LATEST:  # a gap that no audio will fill
-            self._before = self._least = np.inf
-        if now >= self._until:
-            self._before, self._least, self._until = self._least, np.inf, now + _PERIOD
+        if not waited:
+            self._late_since = min(self._late_since, now) if start > self.start + _LATEST else np.inf
+            if now >= self._late_since + _CATCHES_UP:  # a gap that no audio will fill
+                self._before = self._least = self._late_since = np.inf
+            if now >= self._until:
+                self._before, self._least, self._until = self._least, np.inf, now + _PERIOD
         self._least = min(self._least, start)
         self.newest, self.position = now, position
 
@@ -126,6 +131,11 @@ class _Answer(NamedTuple):
     """Who has found the word too, and was held back."""
 
 
+def is_one_word(heard: float, before: float) -> bool:
+    """Whether a word was found at two times by several microphones: it is in windows that end a second later too."""
+    return -_TOGETHER <= heard - before <= COMPARED_SECONDS
+
+
 class WordAnswers:
     """The newest answers to one word in a group: there is one at most within 0.7 s."""
 
@@ -139,10 +149,10 @@ class WordAnswers:
     def to(self, heard: float, who: str) -> str | None:
         """Who has answered to the word that ``who`` heard at that time, and is held back for; ``None``: no one yet.
 
-        The word is in windows that end a second later too, and who was held back may even find it twice.
+        Who was held back may even find it twice.
         """
         for answer in reversed(self._newest):
-            if -TOGETHER <= heard - answer.heard <= COMPARED_SECONDS:
+            if is_one_word(heard, answer.heard):
                 answer.held.add(who)
                 return answer.peer
             if who in answer.held and 0 < heard - answer.heard <= _AGAIN:

@@ -19,7 +19,7 @@ from wakeword_serve.groups import Groups
 from wakeword_serve.logs import ClientWarnings
 from wakeword_serve.places import has_left
 from wakeword_serve.telemetry import Telemetry
-from wakeword_serve.wire import EventReader, WireError, encode
+from wakeword_serve.wire import EventReader, TimedReader, WireError, encode
 from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
 from wakeword_serve.words import OfferedWord, OfferedWords
 
@@ -70,9 +70,7 @@ class Shared:
 class Connection:
     """Answers the events of one client until it leaves, breaks the protocol, or is too slow."""
 
-    def __init__(
-        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, share: Share
-    ) -> None:
+    def __init__(self, shared: Shared, reader: TimedReader, writer: asyncio.StreamWriter, share: Share) -> None:
         self._shared, self._share, self._peer = shared, share, share.peer
         self._reader, self._writer = reader, writer
         self._events = EventReader()
@@ -93,7 +91,6 @@ class Connection:
         self._left_at: float | None = None
         """When the client was seen to send no more."""
         self._member = shared.groups.member(share, self._answer_word, lambda: has_left(writer) or writer.is_closing())
-        self._read_at = 0.0
 
     async def run(self) -> None:
         """Read and answer events until the connection ends; it is then closed."""
@@ -143,7 +140,6 @@ class Connection:
             data = await self._reader.read(_READ_BYTES)
             if not data or self._share.is_over:
                 return
-            self._read_at = asyncio.get_running_loop().time()
             if not inside:
                 self._waiting_since = time.monotonic()
             self._events.feed(data)
@@ -232,7 +228,7 @@ class Connection:
         if self._number is None:
             self._number = telemetry.begin(self._peer, stream, self._member.group.name if self._member else "")
         if self._member is not None:
-            self._member.arrived(self._read_at, stream, seconds)
+            self._member.arrived(self._reader.came, stream, seconds, waited=self._reader.is_full)
         heard = await stream.push(audio, timestamp)
         if heard.scored:
             telemetry.delay.observe(time.perf_counter() - received)

@@ -12,29 +12,31 @@ from wakeword.saving.sorting import Answer, SavedPair, read_pair
 
 
 @lru_cache(65_536)  # more than are ever listed: with one less, none would be found again
-def _read(path: str, *version: int) -> SavedPair:
+def _read(path: str, answer: Answer | None, *version: int) -> SavedPair:
     """The event of a version of a file, read once: a page asks every few seconds, and there can be thousands."""
-    found = read_pair(Path(path))
+    found = read_pair(Path(path), answer)
     if found is None:
         raise LookupError(path)  # not remembered: the disk may have failed for a moment
     return found
 
 
-def _kept_files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The JSON files of all events of a folder, those in ``yes`` and ``no`` last."""
-    for place in (folder, *(folder / answer for answer in Answer)):
+def _kept_files(folder: Path) -> Iterator[tuple[os.DirEntry[str], Answer | None]]:
+    """The JSON files of all events of a folder, those in ``yes`` and ``no`` last, and with this answer."""
+    for answer in (None, *Answer):
+        place = folder if answer is None else folder / answer
         if place.is_dir():
             with os.scandir(place) as entries:
-                yield from (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
+                here = (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
+                yield from ((one, answer) for one in here)
 
 
 def kept_list(folder: Path) -> dict[str, SavedPair]:
     """All whole events of a folder by their names, the newest first. ``OSError`` as the disk does."""
     found = {}
-    for entry in _kept_files(folder):
+    for entry, answer in _kept_files(folder):
         with suppress(FileNotFoundError, LookupError):  # deleted or labelled in this moment, or damaged
             status = entry.stat(follow_symlinks=False)
-            event = _read(entry.path, status.st_ino, status.st_mtime_ns, status.st_size)
+            event = _read(entry.path, answer, status.st_ino, status.st_mtime_ns, status.st_size)
             found[event.data.stem] = event
     return {name: found[name] for name in sorted(found, key=age_of, reverse=True)}
 
@@ -48,5 +50,5 @@ def shown_event(event: SavedPair) -> dict[str, Any]:
         **{name: getattr(event, name) for name in named},
         "probably": event.probably,
         "text": event.text,
-        "label": None if event.is_word is None else (Answer.YES if event.is_word else Answer.NO).value,
+        "label": event.answer,
     }

@@ -13,7 +13,7 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
-from wakeword_serve.arbitration import COMPARED_SECONDS, TOGETHER, ArrivalClock, WordAnswers, first_to_hear
+from wakeword_serve.arbitration import COMPARED_SECONDS, ArrivalClock, WordAnswers, first_to_hear, is_one_word
 from wakeword_serve.client_stream import Found, ListeningStream
 from wakeword_serve.fair_share import Share
 from wakeword_serve.places import Network, is_allowed, networks_of
@@ -68,11 +68,11 @@ class Member:
         self.stream: ListeningStream | None = None
         self.clock = ArrivalClock()
 
-    def arrived(self, now: float, stream: ListeningStream, seconds: float) -> None:
-        """At ``now`` so much more audio came, which the stream gets next."""
+    def arrived(self, now: float, stream: ListeningStream, seconds: float, *, waited: bool = False) -> None:
+        """At ``now`` so much more audio came, which the stream gets next; ``waited``: see ``ArrivalClock``."""
         if stream is not self.stream:
             self.stream, self.clock = stream, ArrivalClock()
-        self.clock.arrived(now, stream.seconds + seconds)
+        self.clock.arrived(now, stream.seconds + seconds, waited=waited)
         self.group.members[self.peer] = self
 
     def leave(self) -> None:
@@ -134,7 +134,7 @@ class Group:
         if (peer := answered.to(heard, member.peer)) is not None:
             return peer
         rounds = self._rounds[phrase]
-        joined = next((one for one in rounds if abs(one.heard - heard) <= TOGETHER), None)
+        joined = next((one for one in rounds if is_one_word(heard, one.heard)), None)
         if joined is None:
             if not self._others({member.peer}, found, heard):
                 answered.add(heard, member.peer)

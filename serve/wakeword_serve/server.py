@@ -19,7 +19,7 @@ from wakeword.saving.saved_pairs import client_of
 from wakeword_serve.connection import Connection, Shared
 from wakeword_serve.fair_share import Share
 from wakeword_serve.places import Network, Place, address_of, is_allowed, is_loopback, tcp_sockets, unix_socket
-from wakeword_serve.wire import encode
+from wakeword_serve.wire import TimedReader, encode
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -89,13 +89,17 @@ class Server:
             shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
             self._start(shared, reader, writer, "stdio").add_done_callback(lambda task: self.stop())
             return []
-        if self._place.scheme == "unix":
-            self.sockets = [unix_socket(self._place.path)]
-            return [await asyncio.start_unix_server(self._accept, sock=self.sockets[0])]
-        self.sockets = tcp_sockets(self._place.host, self._place.port)
-        return [await asyncio.start_server(self._accept, sock=one) for one in self.sockets]
+        place, loop = self._place, asyncio.get_running_loop()
+        is_unix = place.scheme == "unix"
+        self.sockets = [unix_socket(place.path)] if is_unix else tcp_sockets(place.host, place.port)
+        listen = loop.create_unix_server if is_unix else loop.create_server
+        return [await listen(self._protocol, sock=one) for one in self.sockets]
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        reader = TimedReader()
+        return asyncio.StreamReaderProtocol(reader, lambda _, writer: self._accept(reader, writer))
+
+    def _accept(self, reader: TimedReader, writer: asyncio.StreamWriter) -> None:
         name = writer.get_extra_info("peername")
         peer = f"{name[0]}:{name[1]}" if isinstance(name, tuple) else "unix"
         address = address_of(peer)
@@ -119,7 +123,7 @@ class Server:
         return max(1, most // 2) if shared else most
 
     def _start(
-        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
+        self, shared: Shared, reader: TimedReader, writer: asyncio.StreamWriter, peer: str
     ) -> "asyncio.Task[None]":
         is_paced = self._place.scheme == "tcp" and not is_loopback(address_of(peer))
         share = Share(shared.turns, peer, is_paced=is_paced, on_held=self.telemetry.held.inc)
@@ -196,12 +200,12 @@ def _keep_alive(connection: socket.socket | None) -> None:
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-async def _standard_streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _standard_streams() -> tuple[TimedReader, asyncio.StreamWriter]:
     """Standard input and output, which must be pipes or sockets. Raises ``ConfigError``."""
     if sys.stdin is None:
         raise ConfigError("expected pipes as standard input and output for --uri stdio://, got a closed input")
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
+    reader = TimedReader()
     # Duplicates, as the transports close what they are given.
     files = [FileIO(os.dup(stream.fileno()), mode) for stream, mode in ((sys.stdin, "rb"), (sys.stdout, "wb"))]
     try:

@@ -5,9 +5,12 @@ are added to ``data``, then ``payload_length`` bytes. The package's own reader h
 event; this one is for a network that cannot be trusted.
 """
 
+import asyncio
 import json
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex
 
 from wyoming.event import Event
 from wyoming.version import __version__ as protocol_version
@@ -18,6 +21,7 @@ MAX_HEADER = 64 * 2**10
 MAX_DATA = 64 * 2**10
 MAX_PAYLOAD = 2**20
 _MAX_TYPE = 64
+_MOST_WAITING, _MOST_PARTS = 128 * 2**10, 1_000
 
 
 class WireError(WakewordError):
@@ -26,6 +30,44 @@ class WireError(WakewordError):
     def __init__(self, message: str, *, code: str = "malformed-event") -> None:
         super().__init__(message)
         self.code = code
+
+
+class TimedReader(asyncio.StreamReader):
+    """Knows when the bytes came that it gives, which on a busy machine is long before they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=_MOST_WAITING // 2)
+        self.came = 0.0
+        """When the newest of the bytes came that were read last, by the clock of the event loop."""
+        self.is_full = False
+        """Whether they may have come long before that: so much waited that no more was taken from the socket."""
+        self._parts: deque[tuple[float, int]] = deque()
+        """When what waits has come, and how many bytes."""
+        self._waiting = 0
+
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        """The event loop has more bytes."""
+        came, part = asyncio.get_running_loop().time(), bytes(data)
+        size = len(part)
+        self._waiting += size
+        self.is_full |= self._waiting > _MOST_WAITING
+        if len(self._parts) == _MOST_PARTS:  # a client that sends one byte at a time fills no memory
+            size += self._parts.pop()[1]
+        self._parts.append((came, size))
+        super().feed_data(part)
+
+    async def read(self, n: int = -1) -> bytes:
+        """Up to ``n`` bytes as any stream gives them, but only bytes that came at once."""
+        self.is_full &= self._waiting > 0
+        data = await super().read(min(n, self._parts[0][1]) if self._parts else n)
+        left = len(data)
+        self._waiting -= left
+        while left:
+            self.came, size = self._parts.popleft()
+            if size > left:
+                self._parts.appendleft((self.came, size - left))
+            left -= min(left, size)
+        return data
 
 
 @dataclass

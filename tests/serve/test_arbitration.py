@@ -85,21 +85,39 @@ def test_a_delay_that_varies_does_not_move_a_clock(delays: list[float], begin: f
     assert clock.start == pytest.approx(begin, abs=1e-6)
 
 
-def test_a_gap_moves_a_clock_at_once_and_a_late_chunk_never() -> None:
+def test_a_gap_moves_a_clock_before_a_word_can_end_and_a_late_chunk_never() -> None:
     clock = ArrivalClock()
     arrive(clock, [0.0] * 100)
     clock.arrived(103.03 + 0.4, 3.03)
     assert clock.start == pytest.approx(100)
-    clock.arrived(113.06, 3.06)  # ten seconds without audio, which nobody sends later
+    for number in range(102, 115):  # ten seconds without audio, which never comes
+        clock.arrived(110 + number * 0.03, number * 0.03)
     assert clock.start == pytest.approx(110)
 
 
-def test_what_comes_at_once_after_a_stall_is_put_where_its_newest_came() -> None:
+@given(st.floats(0.6, 5), st.floats(0, 0.25), st.integers(1, 60))
+def test_what_comes_at_once_after_a_stall_never_moves_a_clock(stall: float, takes: float, following: int) -> None:
     clock = ArrivalClock()
     arrive(clock, [0.0] * 100)
-    for number in range(101, 201):
-        clock.arrived(106.0, number * 0.03)
-    assert clock.start == pytest.approx(100)
+    late = int(stall / 0.03)
+    for number in range(late):
+        clock.arrived(103 + stall + takes * number / late, 3 + (number + 1) * 0.03)
+        assert clock.start == pytest.approx(100, abs=1e-6)
+    for number in range(following):
+        clock.arrived(103 + stall + takes + number * 0.03, 3 + (late + number) * 0.03)
+        assert clock.start == pytest.approx(100, abs=0.03)
+
+
+@given(st.lists(st.floats(0.5, 30), min_size=2, max_size=200))
+def test_what_waited_for_the_server_never_moves_a_clock_later(lateness: list[float]) -> None:
+    clock = ArrivalClock()
+    arrive(clock, [0.0] * 100)
+    for number, late in enumerate(lateness, 101):
+        clock.arrived(100 + number * 0.03 + late, number * 0.03, waited=True)
+        assert clock.start == pytest.approx(100)
+    for number in range(len(lateness) + 101, len(lateness) + 115):  # the rest of a gap that was seen in time
+        clock.arrived(140 + number * 0.03, number * 0.03)
+    assert clock.start == pytest.approx(140)
 
 
 def test_a_clock_that_runs_slower_is_followed() -> None:

@@ -181,6 +181,26 @@ def test_a_word_waits_120_ms_at_most_for_one_that_hangs(models: Path) -> None:
     run(scenario, models, HOME)
 
 
+@pytest.mark.parametrize("stalls", [[1.5, 0.0], [0.0, 1.5], [1.5, 0.8], [1.2, 1.2], [0.45, 1.4]])
+def test_a_server_that_reads_audio_late_gives_one_answer(
+    models: Path, monkeypatch: pytest.MonkeyPatch, stalls: list[float]
+) -> None:
+    """The audio came in time; the server was too busy to look at it."""
+    left, run_in_turn = {f"127.0.0.{number}": stall for number, stall in enumerate(stalls, 2)}, FairTurns.run
+
+    async def late(turns: FairTurns, work: Callable[[], Any], seconds: float, client: str) -> Any:
+        await asyncio.sleep(left.pop(client, 0.0))
+        return await run_in_turn(turns, work, seconds, client)
+
+    async def scenario(served: Served) -> None:
+        clients = [await served.client(address) for address in list(left)]
+        monkeypatch.setattr(FairTurns, "run", late)
+        heard = await all_at_once(clients, [room(9 * number, seed=number, at=1.3) for number in range(2)])
+        assert sorted(heard) == [ANSWERED, NOTHING]
+
+    run(scenario, models, HOME)
+
+
 def test_one_that_leaves_while_its_word_waits_takes_no_answer_with_it(models: Path) -> None:
     async def scenario(served: Served) -> None:
         clients = [await served.client() for _ in range(3)]
@@ -238,10 +258,12 @@ class Heard:
         return self._sound
 
 
-def decided(models: Path, leads: list[float], finders: list[int]) -> tuple[list[int], float]:
+def decided(
+    models: Path, leads: list[float], finders: list[int], *, windows_later: float = 0.0
+) -> tuple[list[int], float]:
     """Who answers of those that hear it so many milliseconds earlier than others, and after which wait.
 
-    ``finders`` have found it, in this order.
+    ``finders`` have found it, in this order; all but the first in windows that end so many seconds later.
     """
     word = OfferedWords([models / "low.onnx"], None, WordSettings()).by_name["low"]
     random = np.random.default_rng(5)
@@ -263,7 +285,8 @@ def decided(models: Path, leads: list[float], finders: list[int]) -> tuple[list[
         tasks = []
         for number in finders:
             begin = 250 + round(16 * leads[number])
-            detection = Detection("low", 0.9, 0.9, 1.9, sound[begin : begin + 16_000].astype(np.float32))
+            end = 1.9 + windows_later * (number != finders[0])
+            detection = Detection("low", 0.9, 0.9, end, sound[begin : begin + 16_000].astype(np.float32))
             tasks.append(members[number].group.answers(members[number], Found(word, 1_900, detection)))
         told = await asyncio.gather(*tasks)
         assert len(set(told)) == 1
@@ -277,6 +300,12 @@ def decided(models: Path, leads: list[float], finders: list[int]) -> tuple[list[
 def test_the_order_of_what_waits_does_not_matter(models: Path, order: list[int], number: int) -> None:
     answers, _ = decided(models, [0.0, 9.0, 2.0, 5.0], order[:number])
     assert answers == [1]
+
+
+@pytest.mark.parametrize("later", [0.5, 0.95])
+def test_a_word_that_others_find_a_second_later_while_the_first_still_waits_is_one(models: Path, later: float) -> None:
+    answers, _ = decided(models, [9.0, 0.0, 2.0], [0, 1, 2], windows_later=later)
+    assert len(answers) == 1
 
 
 def test_a_hundred_connections_of_a_group_give_one_answer(models: Path) -> None:

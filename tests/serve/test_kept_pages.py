@@ -20,6 +20,7 @@ from wakeword import Detection, Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, read_pair, saved_pairs
 from wakeword_serve import event_list
+from wakeword_serve.event_list import kept_list
 from wakeword_serve.kept_pages import MOST_SHOWN, KeptPages
 from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web
@@ -77,9 +78,9 @@ def test_each_of_ten_thousand_events_is_read_once(tmp_path: Path, monkeypatch: p
         other.with_suffix(".wav").touch()
     read = []
 
-    def noted(path: Path) -> SavedPair | None:
+    def noted(path: Path, answer: Answer | None) -> SavedPair | None:
         read.append(path)
-        return read_pair(path)
+        return read_pair(path, answer)
 
     monkeypatch.setattr(event_list, "read_pair", noted)
     listed = [event_list.kept_list(tmp_path) for _ in range(2)]
@@ -147,6 +148,20 @@ def test_a_label_on_the_page_is_that_of_a_review_byte_for_byte(tmp_path: Path, l
             pair = file_pair(pair, Answer(label), tmp_path / "review")
         assert answer["label"] == pair.data.parent.name
     assert content(tmp_path / "page") == content(tmp_path / "review")
+
+
+@pytest.mark.parametrize("name", ["yes", "no", "kept"])
+def test_the_name_of_the_kept_folder_itself_is_no_label(tmp_path: Path, name: str) -> None:
+    pages = pages_of(kept(tmp_path / name))
+    first, second, *rest = listed(pages)
+    for one, label in ((first, "yes"), (second, "no")):
+        assert told(pages, id=one["id"], label=label, was="")[1]["label"] == label
+    assert {one["id"]: one["label"] for one in listed(pages) if one["label"]} == {
+        first["id"]: "yes",
+        second["id"]: "no",
+    }
+    labels = [one.is_word for one in kept_list(tmp_path / name).values()]
+    assert sorted(labels, key=str) == [False, *[None] * len(rest), True]
 
 
 def test_back_leaves_all_as_it_was(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serv
 
 from wyoming.event import Event, async_read_event
 
-from wakeword_serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD, EventReader, WireError, encode
+from wakeword_serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD, EventReader, TimedReader, WireError, encode
 
 # Also half a surrogate pair, which JSON can name and UTF-8 cannot.
 TEXTS = st.text(max_size=20) | st.text(st.characters(categories=["Cs"]), max_size=1)
@@ -52,6 +52,37 @@ def test_the_package_reads_what_is_written(event: Event) -> None:
         return await async_read_event(reader)
 
     assert asyncio.run(scenario()) == event
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=50), st.integers(1, 60))
+def test_bytes_are_as_old_as_when_they_came_whenever_they_are_asked_for(sizes: list[int], most: int) -> None:
+    async def scenario() -> None:
+        loop, now = asyncio.get_running_loop(), 0.0
+        loop.time = lambda: now  # type: ignore[method-assign]
+        reader = TimedReader()
+        for number, size in enumerate(sizes):
+            now = float(number)
+            reader.feed_data(bytes([number]) * size)
+        now, left = 1e6, sum(sizes)
+        while left:
+            data = await reader.read(most)
+            assert set(data) == {int(reader.came)}
+            left -= len(data)
+
+    asyncio.run(scenario())
+
+
+def test_a_client_that_sends_one_byte_at_a_time_fills_no_memory_with_times() -> None:
+    async def scenario() -> None:
+        reader = TimedReader()
+        for _ in range(10_000):
+            reader.feed_data(b"x")
+        assert len(reader._parts) <= 1_000
+        left = 10_000
+        while left:
+            left -= len(await reader.read(7))
+
+    asyncio.run(scenario())
 
 
 def test_data_may_be_in_the_header_and_after_it() -> None:

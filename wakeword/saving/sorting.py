@@ -47,6 +47,8 @@ class SavedPair:
     """What a label says that no person gave (``wakeword_serve.labels``); a person's answer counts more."""
     text: str | None
     """What a speech-to-text has heard in it, if one was asked."""
+    answer: Answer | None = None
+    """What a person said it was: the folder into which it was sorted, in the one of the kept events."""
 
     @property
     def audio(self) -> Path:
@@ -55,8 +57,8 @@ class SavedPair:
 
     @property
     def is_word(self) -> bool | None:
-        """Whether it was the word, by the folder into which a person has sorted it; ``None`` if no one has."""
-        return {Answer.YES: True, Answer.NO: False}.get(self.data.parent.name)  # type: ignore[call-overload, no-any-return]
+        """Whether it was the word, as a person has said; ``None`` if no one has."""
+        return None if self.answer is None else self.answer is Answer.YES
 
     @property
     def moment(self) -> datetime | None:
@@ -80,8 +82,8 @@ def saved_pairs(folder: Path) -> list[SavedPair]:
     return sorted((pair for pair in found if pair is not None), key=lambda pair: (pair.time, pair.data.name))
 
 
-def read_pair(data: Path) -> SavedPair | None:
-    """The pair of a JSON file; ``None`` if it is damaged, gone or without audio."""
+def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
+    """The pair of a JSON file, with a person's answer; ``None`` if it is damaged, gone or without audio."""
     with suppress(OSError, *DAMAGED):
         content = content_of(data)
         threshold, probably, text = (content.get(name) for name in ("threshold", "probably", "text"))
@@ -95,6 +97,7 @@ def read_pair(data: Path) -> SavedPair | None:
             str(content.get("client", "")),
             None if probably is None else Answer(probably),
             None if text is None else str(text),
+            answer,
         )
         if found.audio.is_file() and math.isfinite(found.score) and math.isfinite(found.threshold or 0):
             return found
@@ -132,7 +135,7 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
                 unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
             _remove([pair.data])
         _remove(into / other / pair.data.name for other in Answer if other is not answer)
-    return replace(pair, data=data)
+    return replace(pair, data=data, answer=answer)
 
 
 def _remove(pairs: Iterable[Path]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from support.builders import CHUNKS, band_model_bytes, bursts, in_chunks
 from support.commands import Cli
 
-from wakeword import ConfigError, Detection, Detector, ModelError
+from wakeword import ConfigError, Detection, Detector, DetectorPool, ModelError
 from wakeword.base.files import file_sha256
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import FLOOR
@@ -180,6 +180,25 @@ def test_a_known_voice_is_found_below_the_threshold_and_named(network: Path, say
     assert missed == []
     says["voice"] = near(0.55)
     assert [len(some) for some in heard(voices(network, "me"))] == [0, 2]
+
+
+@pytest.mark.parametrize("voice", [ME, near(0.55), OTHER])
+@pytest.mark.parametrize("only", [False, True])
+def test_a_pool_knows_the_voices_that_a_detector_knows(
+    voice: Array, only: bool, network: Path, says: dict[str, Array]
+) -> None:
+    says["voice"] = voice
+    for threshold in (0.5, THRESHOLD):
+        known = voices(network, "me", only=only)
+        pool = DetectorPool(parse_model(band_model_bytes("low", 1)), threshold=threshold, voices=known)
+        stream, found = pool.open(), []
+        for block in in_chunks(bursts(6, {1.5: "low", 4: "low"}), 1_280):
+            stream.push(block)
+            found += [one for _, one in pool.process()]
+        stream.flush()
+        found += [one for _, one in pool.process()]
+        alone, _ = heard(known, threshold=threshold)
+        assert [(one.speaker, one.end) for one in found] == [(one.speaker, one.end) for one in alone]
 
 
 def test_only_a_known_voice_wakes(network: Path, says: dict[str, Array]) -> None:

@@ -30,6 +30,7 @@ from wakeword.stream.pool.hop_reader import HopReader
 from wakeword.stream.pool.pool_stream import PoolStream
 from wakeword.stream.sound_input import SoundInput
 from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
+from wakeword.verify.known_voices import Voices
 
 _MOST_STREAMS = 4_096
 """In one call of the network."""
@@ -65,13 +66,14 @@ class DetectorPool:
         verify: bool = True,
         batch: int = 8,
         max_waiting: float = 60.0,
+        voices: Voices | None = None,
     ) -> None:
         self._models = loaded_models(models, provider=provider, verify=verify)
         batch = integer(batch, "the streams in a batch", 1, _MOST_STREAMS)
         self._thresholds = chosen_thresholds(self._models, point, threshold)
         self._hop, self._smoothing, self._refractory = hop, smoothing, refractory
         self._max_waiting = round(number(max_waiting, "waiting audio", 1, 86_400, unit=" seconds") * SAMPLE_RATE)
-        self._pre_roll, self._gate = pre_roll_samples(pre_roll), flag(gate, "gate")
+        self._pre_roll, self._gate, self._voices = pre_roll_samples(pre_roll), flag(gate, "gate"), voices
         self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
         self._windows = sorted({model.card.window for model in self._models})
         self._features = MfccTransform(FeatureConfig())
@@ -113,6 +115,7 @@ class DetectorPool:
         reader = HopReader(
             self._keywords(thresholds), self._windows, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
         )
+        reader.audio.know(self._voices)
         name = f"stream {next(self._numbers)}" if name is None else name
         stream = PoolStream(
             name,
