@@ -19,7 +19,7 @@ from wakeword_train.report.verdict import verdict
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.spoken_texts import SpokenKeyword
-from wakeword_train.text_first import compare, keep_the_better
+from wakeword_train.text_first import compared_with_text, keep_the_better
 from wakeword_train.training import TrainingResult
 
 CONFIG = dataclasses.replace(default_recipe(), keyword="jarvis")
@@ -96,7 +96,7 @@ def test_ten_people_decide_and_voices_no_more(tmp_path: Path, of_text: bytes) ->
         result = result_of(tmp_path / "jarvis.onnx", held_out(people=people, voices=12, found=people))
         assert result.second_stage is not None
         card = read_model(result.path).card
-        compared = compare(card, result.second_stage, typed, ("kokoro",))
+        compared = compared_with_text(card, result.second_stage, typed, ("kokoro",))
         assert (compared["of"], compared["default"]["clips"]) == (of, clips)
         assert compared["default"]["trained"] == round(people / clips, 4)
 

@@ -40,7 +40,7 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
         return f"kept the trained model, as the text alone makes none: {error}"
     whole = read_model_bytes(result.path)
     write_whole(trained, whole)
-    compared = compare(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
+    compared = compared_with_text(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
     own = compared["default"]
     found = (
         f"{own['trained']:.0%} of {own['clips']} held-out clips of {compared['of']}, the text alone {own['text']:.0%}"
@@ -54,7 +54,9 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
     return f"kept the trained model, which finds {found}"
 
 
-def compare(card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]) -> dict[str, Any]:
+def compared_with_text(
+    card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]
+) -> dict[str, Any]:
     """What the trained model and the one of the text find of held-out clips of the word, as recorded and in noise.
 
     Each at its own default, and both at the strictest promise that they share. ``card``: of the trained model. The clips

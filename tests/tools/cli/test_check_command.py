@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from wakeword.cli.app import INSIDE
 from wakeword_tools.cli import check_work
 from wakeword_tools.texts.advice import often
-from wakeword_train.from_text import by_ear
 
 
 def test_text_and_json_say_the_same(cli) -> None:
@@ -95,7 +95,7 @@ def test_text_that_is_not_utf_8_is_one_line(
 def test_what_the_recogniser_hears_in_speech_is_a_part_of_the_grade(cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """As much as the model of `train --now` promises; without training's packages all else stays as it is."""
     heard = json.loads(cli("check", "alexa", "--json").out)
-    point = by_ear("alexa")
+    point = INSIDE["check"].load()("alexa")
     assert point is not None
     assert heard["by_ear"] == {"per_hour": point.target, "recall": point.recall}
     assert heard["grades"]["by ear"] == heard["grade"] == ("good" if point.target <= 1 else "fair")

@@ -6,8 +6,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from wakeword.base.plugins import load_part
 from wakeword.base.text import counted, printable
+from wakeword.cli.app import INSIDE
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
 from wakeword_tools.cli.measure_options import CheckOptions
@@ -56,7 +56,7 @@ def print_check(options: CheckOptions) -> None:
     note(f"comparing {keyword!r} with what people say; this takes some seconds")
     advice, english = advise_in(code, keyword), code == ENGLISH
     if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
-        point = load_part("wakeword_train.from_text:by_ear")(keyword)
+        point = INSIDE["check"].load()(keyword)
         advice = replace(advice, by_ear=(point.target, point.recall) if point else (EVERY_DAY, 0.0))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
