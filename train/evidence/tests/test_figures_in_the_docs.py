@@ -451,6 +451,39 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
     assert f"took three words from {before:.0f} to {after:.0f} %" in one_line(DOCS / "recordings.md")
 
 
+def test_what_training_adds_to_a_text_is_that_of_the_records() -> None:
+    trained, typed = (
+        {word["keyword"]: word["text"] for word in record(name)["words"]} for name in ("trained", "typed")
+    )
+    same = [typed[word] for word in trained]
+    page = (DOCS / "any-word.md").read_text(encoding="utf-8")
+
+    def means(words: list[Any], at: str, *how: str) -> list[str]:
+        return [f"{100 * np.mean([word[at][one]['rate'] for word in words]):.0f}" for one in how]
+
+    def in_noise(words: list[Any]) -> int:
+        return sum(word["default"]["others"]["noise"] for word in words)
+
+    four = "clean", "noisy", "quiet", "room"
+    for name, words in (("from the text, at once", same), ("trained from the text", [*trained.values()])):
+        assert f"| {name} | {' % | '.join(means(words, 'default', *four))} % |" in page
+    hours = sum(word["hours"] for word in same), sum(word["hours_of_others"]["noise"] for word in same)
+    events = [sum(word["default"]["events"] for word in words) for words in (trained.values(), same)]
+    assert (events[0], f"{hours[0]:.1f} h of speech, the others {events[1]} times") == (
+        2,
+        "7.5 h of speech, the others 7 times",
+    )
+    assert f"in {hours[1]:.1f} h of noise and music {in_noise([*trained.values()])} times and once" in one_line(
+        DOCS / "any-word.md"
+    )
+    assert in_noise(same) == 1
+    three = "clean", "noisy", "room"
+    default, at_rate = (means([*trained.values()], at, *three) for at in ("default", "at_rate"))
+    assert (
+        "seven words find {}, {} and {} % (as recorded, 10 dB, rooms) at their defaults, and {}, {} and {} % at half a"
+    ).format(*default, *at_rate) in one_line(RESULTS / "README.md")
+
+
 def test_what_recognisers_hear_is_that_of_the_record() -> None:
     found = record("recognisers-earlier")["found"]
     before, now = (
