@@ -11,6 +11,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import load_model, parse_model, read_model
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.measure.cards import embed_card
 from wakeword_train.data.clips import Clip
 from wakeword_train.from_text import model_of_text
 from wakeword_train.points import FEW, TYPED, require_trained
@@ -63,23 +64,42 @@ def result_of(path: Path, held: HeldOut) -> TrainingResult:
     return TrainingResult(path, [], [], [], SecondStageResult(b"", card, held, "", ""))
 
 
-@pytest.mark.parametrize("found", [0, 3])
-def test_what_finds_no_more_than_the_text_gives_way_to_it_and_is_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_text: bytes, found: int
+@pytest.mark.parametrize(
+    ("found", "of_text_found", "promise", "keeps_text"),
+    [(3, 1, 2.0, True), (3, 0, 2.0, False), (0, 0, 2.0, False), (3, 1, 0.5, False)],
+)
+def test_the_text_is_kept_where_it_finds_more_and_promises_as_much_and_the_trained_one_is_not_lost(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    of_text: bytes,
+    *,
+    found: int,
+    of_text_found: int,
+    promise: float,
+    keeps_text: bool,
 ) -> None:
     monkeypatch.setattr("wakeword_train.text_first.model_of_text", lambda spoken: of_text)
+    monkeypatch.setattr("wakeword_train.text_first.stream_scores", lambda *_: np.array([float(of_text_found)]))
     path, trained = tmp_path / "jarvis.onnx", tmp_path / "work" / "jarvis-trained.onnx"
     trained.parent.mkdir()
-    line = keep_the_better(CONFIG, result_of(path, held_out(people=0, voices=6, found=found)), trained)
+    result = result_of(path, held_out(people=0, voices=6, found=found))
+    card = read_model(path).card
+    points = tuple(
+        dataclasses.replace(one, target=promise) if one == card.point() else one for one in card.operating_points
+    )
+    path.write_bytes(embed_card(path.read_bytes(), dataclasses.replace(card, operating_points=points)))
+    whole = path.read_bytes()
+    line = keep_the_better(CONFIG, result, trained)
     card = read_model(path).card
     compared = card.training["compared"]
-    assert trained.read_bytes() == (assets_folder() / "models" / "jarvis.onnx").read_bytes()
-    assert (compared["default"]["trained"], compared["default"]["text"]) == (found / 6, 0)
+    assert trained.read_bytes() == whole
+    assert (compared["default"]["trained"], compared["default"]["text"]) == (found / 6, of_text_found)
     assert compared["default"]["clips"] == 6
     assert line is not None
-    assert f"{found / 6:.0%} of 6 held-out clips of synthetic voices, the text alone 0%" in line
-    assert (card.training["method"] == TYPED) == (not found)
-    if found:
+    assert f"{found / 6:.0%} of 6 held-out clips of synthetic voices at fa_per_hour" in line
+    assert f"the text alone {of_text_found:.0%} at {parse_model(of_text).card.point().name}" in line
+    assert (card.training["method"] == TYPED) == keeps_text
+    if not keeps_text:
         assert line.startswith("kept the trained model")
         return
     assert line.startswith("kept the model of the text alone")

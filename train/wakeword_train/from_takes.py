@@ -4,6 +4,7 @@ What the recogniser hears in recordings of the word becomes more ways to say it.
 noise of the packs allow it at the same threshold: "operator" without its last syllables would wake in all speech.
 """
 
+import dataclasses
 import itertools
 import shlex
 from collections import Counter
@@ -23,8 +24,9 @@ from wakeword.base.types import Array
 from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.verifier_card import Variant
-from wakeword.model.model import read_model
+from wakeword.model.model import parse_model, read_model
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
+from wakeword_tools.measure.cards import embed_card
 from wakeword_train.from_text import (
     TAKEN,
     as_heard,
@@ -33,7 +35,7 @@ from wakeword_train.from_text import (
     tell,
     ways_of,
 )
-from wakeword_train.points import TYPED, base_model, check_target, default_point
+from wakeword_train.points import COMPARED, TYPED, base_model, check_target, default_point, require_trained
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
 from wakeword_train.train_options import TrainOptions
@@ -61,8 +63,10 @@ def make_learned(options: TrainOptions) -> Path:
 
     Raises ``typer.BadParameter`` for options of training, and as ``learn_takes`` does.
     """
-    options.require_alone("--from a model that was made from its text", ("base", "positives", "out"))
     base = base_model(options.base or "")
+    if not options.positives and COMPARED in read_model(base).card.training:
+        require_trained(read_model(base).card)
+    options.require_alone("--from a model that was made from its text", ("base", "positives", "out"))
     out = options.out or Path(f"my-{base.name}")
     check_target(out)
     lost = [point.name for point in read_model(base).card.operating_points if not point.data.startswith("made from")]
@@ -112,7 +116,12 @@ def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
     ways = takes.ways_of(range(len(files)))
     by_others = [takes.ways_of([other for other in range(len(files)) if other != take]) for take in range(len(files))]
     found = sum(takes.finds(take, others) for take, others in enumerate(by_others))
-    write_whole(out, model_of_text(takes.spoken, ways))
+    data = model_of_text(takes.spoken, ways)
+    if COMPARED in card.training:  # where the trained model is
+        learned = parse_model(data).card
+        training = {**learned.training, COMPARED: card.training[COMPARED]}
+        data = embed_card(data, dataclasses.replace(learned, training=training))
+    write_whole(out, data)
     before = sum(takes.finds(take, takes.taken) for take in range(len(files)))
     return Learned(ways[len(takes.taken) :], len(files), before, found)
 

@@ -7,6 +7,7 @@ The phoneme recogniser that all words share finds the word alone. The first stag
 import dataclasses
 import hashlib
 import json
+import math
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +22,6 @@ from wakeword.base.version import __version__
 from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.card_checks import require_name
-from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
@@ -47,7 +47,7 @@ from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
 from wakeword_train.train_options import TrainOptions
-from wakeword_train.typed_points import FUSION, installed_pack, points_of_search
+from wakeword_train.typed_points import FUSION, TooCommonError, installed_pack, points_of_search
 
 TEMPLATE_FILE = "typed.onnx"
 _MOST_SOUNDS = 22
@@ -107,7 +107,7 @@ def make_now(options: TrainOptions) -> Path:
         say=options.say or (),
         anyway=options.anyway,
     )
-    tell(path)
+    tell(path, takes=True)
     note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
     return path
 
@@ -121,26 +121,34 @@ def typed_model(text: str) -> Path:
             raise
         make = f"wakeword train {shlex.quote(text)} --now"
         raise ConfigError(f"{error}; that is an option of `{make}`, which makes a file for --model") from error
-    tell(path)
+    tell(path, takes=True)
     return path
 
 
-def by_ear(word: str) -> OperatingPoint | None:
-    """The default point that a model of an English word from its text has; ``None`` if speech sounds too much like it."""
+def by_ear(word: str) -> tuple[float, float] | None:
+    """False accepts an hour and recall that a model of an English word from its text promises at its default.
+
+    ``(inf, 0)`` if speech sounds too much like it, and ``None`` if there is no such model for another reason: the word is
+    too long, or has sounds that the recogniser does not know.
+    """
     try:
-        return parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
+        point = parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
+    except TooCommonError:
+        return math.inf, 0.0
     except ConfigError:
         return None
+    return point.target, point.recall
 
 
-def tell(path: Path) -> None:
-    """Say what a model that was made from its text is worth, and what would make it better."""
+def tell(path: Path, *, takes: bool = False) -> None:
+    """Say what a model is worth, and what would make it better; ``takes``: also that it learns from some."""
     card = read_model(path).card
     judged = verdict(card, str(path))
     note(f"'{printable(card.phrase)}' is {judged}")
     for line in judged.advice:
         note(f"to do better: {line}")
-    note(f"to have it learn from your takes: wakeword train --from {shlex.quote(str(path))} --positives takes/")
+    if takes:
+        note(f"to have it learn from your takes: wakeword train --from {shlex.quote(str(path))} --positives takes/")
 
 
 def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:

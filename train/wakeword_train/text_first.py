@@ -24,15 +24,17 @@ from wakeword_train.training import TrainingResult
 
 
 def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) -> str | None:
-    """Put the model of the text in the trained one's place, unless that finds more at its default; a line about it.
+    """Put the model of the text in the trained one's place if that finds more at its default; a line about it.
 
-    The card of what is kept has the figures of both, and the file ``trained`` is the trained model. ``None``, and nothing
-    is done, for a model without a second stage or without a threshold. People decide if ``FEW`` or more were held out.
-    Voices flatter the trained model, which learned from such; of the words that people said it was as good or better
-    (train/evidence/text-alone.md).
+    The text's default must promise as much. The card of what is kept has the figures of both, and the file ``trained`` is
+    the trained model. ``None``, and nothing is done, for a model without second stage, threshold or held-out positives.
+    People decide if ``FEW`` or more were held out. Voices flatter the trained model, which learned from such; of the words
+    that people said it was as good or better (train/evidence/text-alone.md).
     """
     second = result.second_stage
     if second is None or not (card := read_model(result.path).card).operating_points:
+        return None
+    if not second.held_out.positives:
         return None
     try:
         typed = model_of_text(SpokenKeyword.of(config))
@@ -42,10 +44,12 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
     write_whole(trained, whole)
     compared = compared_with_text(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
     own = compared["default"]
+    points = card.point(), parse_model(typed).card.point()
     found = (
-        f"{own['trained']:.0%} of {own['clips']} held-out clips of {compared['of']}, the text alone {own['text']:.0%}"
+        f"{own['trained']:.0%} of {own['clips']} held-out clips of {compared['of']} at {points[0].name}, the text alone "
+        f"{own['text']:.0%} at {points[1].name}"
     )
-    is_text = own["trained"] <= own["text"]
+    is_text = own["trained"] < own["text"] and points[1].target <= points[0].target
     kept, data = (parse_model(typed).card, typed) if is_text else (card, whole)
     training = {**kept.training, COMPARED: compared | {"file": str(trained)}}
     write_whole(result.path, embed_card(data, dataclasses.replace(kept, training=training)))

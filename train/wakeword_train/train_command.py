@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+import typer
 
 from wakeword.base.errors import ConfigError, SynthesisError, WakewordError
 from wakeword.base.text import printable
@@ -86,6 +87,10 @@ def _train(
     text_first: bool,
 ) -> Path:
     teach = None if options.engine is None else INSIDE["--for"].load()(settings)
+    own = options.work / file_stem(settings.keyword)
+    trained = own / f"{own.name}-trained.onnx"
+    if out.absolute() == trained.absolute():
+        raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
     note(f"comparing {settings.keyword!r} with what people say; this takes some seconds")
     # A user who wrote a configuration for a word, or resumes its training, has decided.
@@ -109,9 +114,9 @@ def _train(
         )
     for advice in advice_on(result):
         note(advice)
-    own = options.work / file_stem(settings.keyword)
-    trained = own / f"{own.name}-trained.onnx"
-    if text_first and teach is None and (kept := keep_the_better(settings, result, trained)):
+    # The text alone knows nothing of recordings of a user's own room and talk.
+    own_sound = folders.background or folders.negatives or folders.near_negatives or settings.language != ENGLISH
+    if text_first and teach is None and not own_sound and (kept := keep_the_better(settings, result, trained)):
         note(kept)
     _summarise(options, result)
     if teach is not None:

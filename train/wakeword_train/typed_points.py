@@ -49,6 +49,10 @@ _LOOK, _STEP = 100, 25
 _HOP = _STEP * FRAMES_OF_PHONEME
 
 
+class TooCommonError(ConfigError):
+    """Speech sounds like the word all the time."""
+
+
 @lru_cache(maxsize=2)
 def installed_pack(name: str) -> HeardPack:
     """An installed pack. ``DataError`` if its recogniser is not the one of this version."""
@@ -118,7 +122,7 @@ def points_of_fits(
     fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
 ) -> list[OperatingPoint]:
     """The points for each rate of false accepts an hour that the looks at speech, ``pack_fits``, can keep, the strictest
-    first; in ``noise``, of another pack, each has at most one an hour. Raises ``ConfigError`` if there is none.
+    first; in ``noise``, of another pack, each has at most one an hour. Raises ``TooCommonError`` if there is none.
     """
     hours, noise_hours = _hours(fits), _hours(noise)
     noises = [np.exp(some) for some in noise]
@@ -156,7 +160,7 @@ def points_of_fits(
             )
         )
     if not points:
-        raise ConfigError(
+        raise TooCommonError(
             f"expected a word that speech does not sound like more than {LADDER[-1]:g} times an hour, got "
             f"{shortened(repr(spoken.keyword))}; take a longer one, or train it: wakeword train"
         )

@@ -33,6 +33,7 @@ from wakeword_tools.measure.rates import DEFAULT_TARGETS, Choice, RateKind, Targ
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, events_at
 from wakeword_tools.measure.subject import read_subject, subject_data
+from wakeword_tools.measure.thresholds import just_above
 
 
 def calibrate_model(options: CalibrateOptions) -> None:
@@ -173,7 +174,7 @@ def _print_room(options: CalibrateOptions, target: Target, choice: Choice, rate:
 
 
 def _say_if_lowest(scores: ScoreSet, name: str, threshold: float) -> None:
-    if scores.least_threshold and threshold <= scores.least_threshold:
+    if scores.least_threshold and threshold <= just_above(scores.least_threshold):
         note(
             f"{name}: {threshold:g} is the lowest threshold; the hours allow a lower one, but what the gate of the first "
             "stage does not pass has no score"

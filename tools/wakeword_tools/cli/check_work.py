@@ -56,8 +56,7 @@ def print_check(options: CheckOptions) -> None:
     note(f"comparing {keyword!r} with what people say; this takes some seconds")
     advice, english = advise_in(code, keyword), code == ENGLISH
     if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
-        point = INSIDE["check"].load()(keyword)
-        advice = replace(advice, by_ear=(point.target, point.recall) if point else (EVERY_DAY, 0.0))
+        advice = replace(advice, by_ear=INSIDE["check"].load()(keyword))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]
@@ -123,7 +122,7 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
         hears = (
             "speech is full of it"
             if per_hour == EVERY_DAY
-            else f"up to {per_hour:g} mistakes an hour, finds {recall:.0%}"
+            else f"{per_hour:g} an hour by mistake at most, finds {recall:.0%}"
         )
         why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
         lines[f"by ear       {hears}"] = (grades["by ear"], why)
