@@ -49,5 +49,5 @@ def _held_out(clips: Mapping[Kind, Scored], sound: Path, noisy: HeldOut | None =
             kind: [Clip(sound, kind, word, speaker, Split.VALIDATION, synthetic=True) for word, speaker, _ in some]
             for kind, some in clips.items()
         },
-        noisy,
+        noisy=noisy,
     )
