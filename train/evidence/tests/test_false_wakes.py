@@ -1,4 +1,4 @@
-"""What known voices do to false wakes: the rules that are measured are those of a detector."""
+"""What known voices do to false wakes: the rules that are measured are a detector's."""
 
 from pathlib import Path
 

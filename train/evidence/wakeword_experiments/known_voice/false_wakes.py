@@ -3,8 +3,8 @@
     python -m wakeword_experiments.known_voice.false_wakes AUDIO NETWORK OUT
 
 False wakes in strangers' speech for people who were enrolled, and what these miss of their own words. ``AUDIO`` and
-``NETWORK`` are those of ``one_home``. Every window is judged as a detector does it: at each score that could fire for a
-known voice, by the 1.2 s before the end of the window.
+``NETWORK`` are the same as for ``one_home``. Every window is judged as a detector does it: at each score that could fire
+for a known voice, by the 1.2 s before the end of the window.
 """
 
 import json
@@ -158,7 +158,7 @@ def said_in(model: Model, samples: Array, network: Path) -> WordWindows:
 def own_words(
     word: str, model: Model, clips: Sequence[SaidWord], network: Path, hear: Callable[[Array], Array]
 ) -> dict[str, Any]:
-    """What people miss of their own words, who are enrolled with ten other takes, those of the word first."""
+    """What people miss of their own words, who are enrolled with ten other takes, first with takes of the word."""
     sounds = [hear(read_audio(clip.path)) for clip in clips]
     takes = [direction_of(network, np.pad(sound, (3_000, 0))) for sound in sounds]
     random, missed = np.random.default_rng(0), defaultdict[str, dict[str, list[VoiceTrial]]](lambda: defaultdict(list))

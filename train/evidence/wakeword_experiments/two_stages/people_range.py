@@ -1,7 +1,7 @@
 """What the words with recordings of people say of a word without: the numbers of ``assets/text-alone.json``.
 
 A range is to hold for nine of ten words that it was not made from. Words of one collection resemble each other, so each
-word is compared with those of the other collections, and the errors of that set the width.
+word is compared with the words of the other collections, and the errors of this comparison set the width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ class WordsFound:
 
     def __init__(self, words: Sequence[Mapping[str, Any]], found: Scores, sides: Sequence[bool] | None = None) -> None:
         """``words``: of a record. ``found[j, k]``: the share of people of word k where word j is judged,
-        ``(words, words)``. ``sides``: words of one side say nothing of those of the other."""
+        ``(words, words)``. ``sides``: words of one side say nothing of words of the other."""
         self.names = [word["keyword"] for word in words]
         self.collections = [word["collection"] for word in words]
         self.counts = np.array([word["text"]["default"]["clean"]["of"] for word in words], np.float64)
