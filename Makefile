@@ -128,9 +128,9 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.development: pyproject.toml echo/pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml export/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
+$(VENV)/.development: pyproject.toml echo/pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml export/pyproject.toml ear/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
 	$(PIP) '$(TORCH)'
-	$(PIP) --editable '.[dev]' --editable ./echo --editable ./serve --editable ./tools --editable ./train --editable ./export ./background --editable ./train/evidence
+	$(PIP) --editable '.[dev]' --editable ./echo --editable ./serve --editable ./tools --editable ./train --editable ./export ./background --editable ./ear --editable ./train/evidence
 	$(PIP) --editable './export[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
 	@touch $@ $(VENV)/.runtime
 

@@ -184,6 +184,7 @@ ROOMS_ABOVE = {
             "pipeline",
             "quick_gate",
             "train_options",
+            "ear",
             "typed_points",
             "from_text",
             "from_takes",

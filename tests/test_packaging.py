@@ -3,7 +3,7 @@
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ SETTINGS = {
     for package, folder in FOLDERS.items()
 }
 EXTRAS = SETTINGS["wakeword"]["project"]["optional-dependencies"]
-BACKGROUND = ROOT / "background"
+BACKGROUND, EAR = ROOT / "background", ROOT / "ear"
 MOST_BYTES = 18.7e6
 """Of the files of the runtime's wheel; with all that it needs 199 MB are installed, and 200 are the limit."""
 
@@ -110,24 +110,34 @@ def test_the_extra_of_a_command_installs_its_package(name: str) -> None:
 def test_what_an_extra_installs_of_the_checkout_lies_where_it_says() -> None:
     """From the folder of the checkout, which a wheel for an index does not name."""
     places = {folder: package.replace("_", "-") for package, folder in FOLDERS.items() if folder != ROOT}
-    places[BACKGROUND] = "wakeword-background"
+    places |= {BACKGROUND: "wakeword-background", EAR: "wakeword-ear"}
     named = [one for needs in EXTRAS.values() for one in needs if "@" in one]
     for one in named:
         project, folder = re.fullmatch(r"([a-z-]+)(?:\[[a-z]+\])? @ \{root:uri\}/([a-z]+)", one).groups()  # type: ignore[union-attr]
         assert places[ROOT / folder] == project
-    assert {one.split("/")[-1] for one in EXTRAS["train"]} == {"train", "tools", "export", "background"}
+    assert {one.split("/")[-1] for one in EXTRAS["train"]} == {"train", "tools", "export", "background", "ear"}
     assert {one.split("/")[-1] for one in named} == {folder.name for folder in places}
     assert {folder.name for folder in places} <= set(
         SETTINGS["wakeword"]["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     )
 
 
-def test_the_package_of_the_background_holds_the_starter_pack() -> None:
-    own = tomllib.loads((BACKGROUND / "pyproject.toml").read_text(encoding="utf-8"))
-    of_packs = f"{own['project']['name']}>={own['project']['version'].rpartition('.')[0]}"
-    assert of_packs in SETTINGS["wakeword_train"]["project"]["dependencies"]
+@pytest.mark.parametrize(
+    ("folder", "others"),
+    [(BACKGROUND, ()), (EAR, ("phonemes.onnx", "confusions.json", "text-alone.json"))],
+    ids=["background", "ear"],
+)
+def test_a_package_of_data_holds_what_training_reads(folder: Path, others: Sequence[str]) -> None:
+    own = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = f"{own['project']['name']}>={own['project']['version'].rpartition('.')[0]}"
+    assert asked in SETTINGS["wakeword_train"]["project"]["dependencies"]
     (package,) = own["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert {path.name for path in (BACKGROUND / package).iterdir()} >= {"__init__.py", "starter.pack", "noise.pack"}
+    assert {path.name for path in (folder / package).iterdir()} >= {
+        "__init__.py",
+        "starter.pack",
+        "noise.pack",
+        *others,
+    }
 
 
 def alone(program: str) -> "subprocess.CompletedProcess[str]":

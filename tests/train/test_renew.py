@@ -19,6 +19,7 @@ from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
 from wakeword_train import from_text as from_text_module
+from wakeword_train.ear import TextEar
 from wakeword_train.from_text import model_from_text
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.renew import renew_model
@@ -146,9 +147,9 @@ def test_a_model_that_is_replaced_while_it_is_renewed_stays_as_it_is(
     other = changed(path)
     made = from_text_module.with_phonemes
 
-    def meanwhile(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs]) -> VerifierCard:
+    def meanwhile(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], ear: TextEar) -> VerifierCard:
         path.write_bytes(other)
-        return made(verifier, spoken, ways)
+        return made(verifier, spoken, ways, ear)
 
     with monkeypatch.context() as patched:
         patched.setattr(from_text_module, "with_phonemes", meanwhile)

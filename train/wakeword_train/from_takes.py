@@ -27,14 +27,8 @@ from wakeword.format.verifier_card import Variant
 from wakeword.model.model import parse_model, read_model
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
 from wakeword_tools.measure.cards import embed_card
-from wakeword_train.from_text import (
-    TAKEN,
-    as_heard,
-    installed_recogniser,
-    model_of_text,
-    tell,
-    ways_of,
-)
+from wakeword_train.ear import ear_of
+from wakeword_train.from_text import TAKEN, as_heard, model_of_text, tell, ways_of
 from wakeword_train.points import COMPARED, TYPED, base_model, check_target, default_point, require_trained
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -131,14 +125,15 @@ class _Takes:
 
     def __init__(self, card: ModelCard, takes: Sequence[Array]) -> None:
         self.spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
-        self._recogniser = installed_recogniser()
+        ear = ear_of(self.spoken.language)
+        self._recogniser = ear.network
         known = set(self._recogniser.tokens)
         self.taken: tuple[TokenWay, ...] = tuple(
             tuple(way) for way in card.training.get(TAKEN, ()) if known >= set(way)
         )
         """What earlier takes taught."""
-        self._own = ways_of(self.spoken, self._recogniser)
-        near = list(zip(*self.spoken.near(self._recogniser.tokens), strict=True))
+        self._own = ways_of(self.spoken, ear)
+        near = list(zip(*self.spoken.near(self._recogniser.tokens, ear.costs), strict=True))
         self._near = KeywordPhonemes(near[0], self._recogniser.tokens, near[1]) if near else None
         self._searches: dict[tuple[TokenWay, ...], _Search] = {}
         word = self._with(()).keyword

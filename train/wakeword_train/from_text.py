@@ -25,29 +25,24 @@ from wakeword.format.card_checks import require_name
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.phoneme_verifier import PhonemeVerifier
 from wakeword.verify.quick_phonemes import QuickKeyword
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes, load_quick
+from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest, load_quick
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.handover import file_stem
 from wakeword_tools.texts.advice import Advice, Grade, reasons, require_short
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.recogniser import HeardAs
-from wakeword_train.pack.speech_pack import (
-    NOISE,
-    STARTER,
-    HeardPack,
-    pack_path,
-    read_heard,
-)
+from wakeword_train.ear import TextEar, ear_of
+from wakeword_train.pack.speech_pack import NOISE, STARTER, pack_path, read_heard
 from wakeword_train.points import TYPED, check_target, default_point
 from wakeword_train.quick_gate import quick_gate
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
 from wakeword_train.train_options import TrainOptions
-from wakeword_train.typed_points import FUSION, TooCommonError, installed_pack, points_of_search
+from wakeword_train.typed_points import FUSION, TooCommonError, points_of_search
 
 TEMPLATE_FILE = "typed.onnx"
 _MOST_SOUNDS = 22
@@ -175,20 +170,14 @@ def _is_of_now(path: Path, text: str) -> bool:
         card = read_model(path).card
     except ModelError:
         return False
-    return card.phrase == text and card.training.get("made_with") == _made_with()
+    return card.phrase == text and card.training.get("made_with") == _made_with(ear_of(card.language))
 
 
-def _made_with() -> dict[str, str]:
+def _made_with(ear: TextEar) -> dict[str, str]:
     """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
-    recognisers = {"recogniser": _encoders() / PHONEMES_FILE, "quick": _encoders() / QUICK_FILE}
-    packs = {"starter_pack": pack_path(STARTER), "noise_pack": pack_path(NOISE)}
+    recognisers = {"recogniser": ear.path, "quick": _encoders() / QUICK_FILE}
+    packs = {"starter_pack": ear.pack_path(STARTER), "noise_pack": ear.pack_path(NOISE)}
     return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
-
-
-def installed_recogniser() -> PhonemeNetwork:
-    """The phoneme recogniser of this version."""
-    path = _encoders() / PHONEMES_FILE
-    return load_phonemes(path, file_digest(path))
 
 
 def _encoders() -> Path:
@@ -204,9 +193,8 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
     from wakeword_tools.measure.cards import embed_card
 
     spoken.require_spoken()
-    made_with = _made_with()
-    recogniser = installed_recogniser()
-    pack = installed_pack(STARTER)
+    ear = ear_of(spoken.language)
+    made_with = _made_with(ear)
     template = read_model_bytes(assets_folder("wakeword_train") / "encoders" / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
@@ -216,12 +204,12 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
         fusion=FUSION,
         phoneme_step=MAX_PHONEME_STEP,
     )
-    verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, recogniser), *map(as_heard, taken)), pack)
-    points = points_of_search(PhonemeVerifier(recogniser, verifier).keyword, spoken, recogniser.tokens)
+    verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, ear), *map(as_heard, taken)), ear)
+    points = points_of_search(PhonemeVerifier(ear.network, verifier).keyword, spoken, ear.network.tokens)
     training: dict[str, Any] = {
         "method": TYPED,
         "language": spoken.language,
-        "background_hours": {ENGLISH: round(pack.hours, 2)},
+        "background_hours": {ENGLISH: round(ear.pack(STARTER).hours, 2)},
         "config": {"synthesis": {"also": list(spoken.plan.also), "say": list(spoken.plan.say)}},
         "made_with": made_with,
     }
@@ -242,16 +230,13 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
     return embed_card(template, made)
 
 
-def with_phonemes(
-    verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], pack: HeardPack | None = None
-) -> VerifierCard:
-    """A second stage with these ways to say a word, for the recognisers of this version; where phonemes alone count, with
-    near words, and with the quick recogniser if that knows them: its gate comes from ``pack``, or the starter pack."""
-    digests = [file_digest(_encoders() / name) for name in (PHONEMES_FILE, QUICK_FILE)]
+def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], ear: TextEar) -> VerifierCard:
+    """A second stage with these ways to say a word as ``ear`` hears them; where phonemes alone count, with near words, and
+    with the quick recogniser if that knows them: its gate comes from the starter pack."""
     variants, losses = zip(*ways, strict=True)
     renewed = dataclasses.replace(
         verifier,
-        phonemes_digest=digests[0],
+        phonemes_digest=ear.digest,
         phonemes=variants,
         phoneme_losses=losses,
         quick_digest=None,
@@ -259,15 +244,15 @@ def with_phonemes(
     )
     if not verifier.by_phonemes_alone or spoken.language != ENGLISH:
         return renewed  # no other speech taught the quick recogniser
-    tokens = load_phonemes(_encoders() / PHONEMES_FILE, digests[0]).tokens
-    near, near_losses = tuple(zip(*spoken.near(tokens), strict=True)) or ((), ())
+    near, near_losses = tuple(zip(*spoken.near(ear.network.tokens, ear.costs), strict=True)) or ((), ())
     renewed = dataclasses.replace(renewed, near=near, near_losses=near_losses)
-    quick = load_quick(_encoders() / QUICK_FILE, digests[1])
+    path = _encoders() / QUICK_FILE
+    quick = load_quick(path, digest := file_digest(path))
     if not quick.can_hear(variants):
         return renewed
     keyword = QuickKeyword(quick, variants, losses)
-    gate = quick_gate(pack or read_heard(pack_path(STARTER)), _encoders() / QUICK_FILE, keyword)
-    return dataclasses.replace(renewed, quick_digest=digests[1], quick_gate=gate)
+    gate = quick_gate(read_heard(pack_path(STARTER)), path, keyword)
+    return dataclasses.replace(renewed, quick_digest=digest, quick_gate=gate)
 
 
 def as_heard(way: Sequence[str]) -> HeardAs:
@@ -275,9 +260,9 @@ def as_heard(way: Sequence[str]) -> HeardAs:
     return HeardAs(tuple((token,) for token in way), tuple((0.0,) for _ in way))
 
 
-def ways_of(spoken: SpokenKeyword, recogniser: PhonemeNetwork) -> tuple[HeardAs, ...]:
+def ways_of(spoken: SpokenKeyword, ear: TextEar) -> tuple[HeardAs, ...]:
     """The ways to say a word. ``ConfigError`` if there are none, or none that is short enough to be heard whole."""
-    ways = spoken.variants(recogniser.tokens)
+    ways = spoken.variants(ear.network.tokens, ear.costs)
     if not ways:
         raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
     if (sounds := min(len(way.variant) for way in ways)) > _MOST_SOUNDS:

@@ -15,7 +15,7 @@ from wakeword.base.files import write_whole
 from wakeword.base.plugins import require_training_packages
 from wakeword.model.installed import assets_folder, model_file
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes
+from wakeword.verify.shared import QUICK_FILE, file_digest
 
 _RENEWED = "renewed; its figures were measured with the recogniser before: wakeword calibrate measures them again"
 
@@ -52,26 +52,29 @@ def renew_model(path: Path) -> bool:
 def _renewed(path: Path, model: bytes) -> bytes:
     """The model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
+    from wakeword_train.ear import TextEar, ear_of
     from wakeword_train.from_text import TAKEN, as_heard, with_phonemes
-    from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
+    from wakeword_train.model.two_stage import HEAD_RECORD, head_of, with_verifier
     from wakeword_train.spoken_texts import SpokenKeyword
     from wakeword_train.synthesis_config import SynthesisConfig
 
     card = parse_model(model).card
     verifier = card.verifier
-    _, digest = shipped_digests()
     if verifier is None or not verifier.phonemes:
         return model
+    included = TextEar(None)
+    own = ear_of(card.language) if verifier.by_phonemes_alone else included
+    ear = included if verifier.phonemes_digest == included.digest else own
     quick_digest = None if verifier.quick_digest is None else file_digest(_encoders() / QUICK_FILE)
-    if (verifier.phonemes_digest, verifier.quick_digest) == (digest, quick_digest):
+    if (verifier.phonemes_digest, verifier.quick_digest) == (ear.digest, quick_digest):
         return model
     spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
-    tokens = load_phonemes(_encoders() / PHONEMES_FILE, digest).tokens
-    ways = spoken.variants(tokens)
+    tokens = ear.network.tokens
+    ways = spoken.variants(tokens, ear.costs)
     if not ways:
         raise ConfigError(f"{path}: expected sounds that the recogniser knows, got {card.phrase!r}; train it again")
     taken = [as_heard(way) for way in card.training.get(TAKEN, ()) if set(way) <= set(tokens)]
-    renewed = with_phonemes(verifier, spoken, (*ways, *taken))
+    renewed = with_phonemes(verifier, spoken, (*ways, *taken), ear)
     data = with_verifier(
         model,
         head_of(model),
@@ -81,7 +84,7 @@ def _renewed(path: Path, model: bytes) -> bytes:
         head_training=card.training.get(HEAD_RECORD),
     )
     made = parse_model(data).card
-    earlier = {} if verifier.phonemes_digest == digest else {made.MEASURED_WITH: verifier.phonemes_digest}
+    earlier = {} if verifier.phonemes_digest == ear.digest else {made.MEASURED_WITH: verifier.phonemes_digest}
     record = {**earlier, **made.training}
     today = f"{datetime.date.today():%Y.%m.%d}"
     return embed_card(data, dataclasses.replace(made, training=record, version=today))

@@ -1,6 +1,6 @@
 """Which texts are spoken for each split: the keyword and what it may be called too, close words, and other words."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from wakeword_train.synthesis_config import SynthesisConfig
 if TYPE_CHECKING:
     from wakeword_train.config import TrainConfig
 
+TokenCosts = Mapping[str, Mapping[str, float]]
 SpokenTexts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
 
@@ -73,20 +74,21 @@ class SpokenKeyword:
             else:
                 foreign_language(self.language).require(form)
 
-    def variants(self, known: Collection[str]) -> tuple[HeardAs, ...]:
-        """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form."""
+    def variants(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[HeardAs, ...]:
+        """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form. ``costs``: see
+        ``recogniser_variants``."""
         of_forms = [
-            recogniser_variants(form, known)
+            recogniser_variants(form, known, costs)
             if self.language == ENGLISH
             else foreign_variants(form, self.language, known)
             for form in self.forms
         ]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
-    def near(self, known: Collection[str]) -> tuple[HeardAs, ...]:
+    def near(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[HeardAs, ...]:
         """The ways to say other words that sound like a form, the closest ``MOST_NEAR``; none in another language."""
         ways = near_ways(self.forms) if self.language == ENGLISH else []
-        return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known)[:MOST_NEAR]
+        return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known, costs)[:MOST_NEAR]
 
     def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
         """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""

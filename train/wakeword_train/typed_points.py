@@ -1,25 +1,24 @@
 """The operating points of a word that only phonemes judge, from what the recogniser heard in the packs."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import shortened
 from wakeword.base.types import Array, Scores
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.format.verifier_card import Fusion, fused_score
-from wakeword.model.installed import assets_folder
 from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes
-from wakeword.verify.shared import PHONEMES_FILE, file_digest
+from wakeword.verify.shared import file_digest
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
 from wakeword_tools.measure.rates import LADDER, RateKind, Target
 from wakeword_tools.measure.scores import events_at, threshold_allowing_events
 from wakeword_tools.transcripts import without_keyword
+from wakeword_train.ear import ear_of
 from wakeword_train.pack.speech_pack import (
     FRAMES_A_SECOND,
     FRAMES_OF_PHONEME,
@@ -27,10 +26,7 @@ from wakeword_train.pack.speech_pack import (
     STARTER,
     UNLISTED,
     HeardPack,
-    pack_path,
-    read_heard,
 )
-from wakeword_train.report.verdict import text_alone
 from wakeword_train.spoken_texts import SpokenKeyword
 
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
@@ -53,18 +49,9 @@ class TooCommonError(ConfigError):
     """Speech sounds like the word all the time."""
 
 
-@lru_cache(maxsize=2)
-def installed_pack(name: str) -> HeardPack:
-    """An installed pack. ``DataError`` if its recogniser is not the one of this version."""
-    pack = read_heard(pack_path(name))
-    if pack.phonemes_digest != file_digest(assets_folder() / "encoders" / PHONEMES_FILE):
-        raise DataError(f"{pack.path}: expected what the included recogniser hears, got another's; make it again")
-    return pack
-
-
 def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword, tokens: Sequence[str]) -> list[OperatingPoint]:
     """``points_of_fits`` of a word in the installed packs. Raises as that does."""
-    speech, noise = map(installed_pack, (STARTER, NOISE))
+    speech, noise = map(ear_of(spoken.language).pack, (STARTER, NOISE))
     return points_of_fits(
         pack_fits(speech, (spoken.keyword, *spoken.plan.also), keyword, tokens),
         spoken,
@@ -139,7 +126,7 @@ def points_of_fits(
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit
-        people = text_alone().typed_found(fit)
+        people = ear_of(spoken.language).people.typed_found(fit)
         events = events_at(streams, float(np.exp(fit)), hop=_HOP)
         points.append(
             OperatingPoint(

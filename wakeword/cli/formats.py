@@ -31,15 +31,13 @@ class FormatName(StrEnum):
     CSV = "csv"
     SRT = "srt"
     AUDACITY = "audacity"
-    PARQUET = "parquet"
-    """The format of files only: ``wakeword.cli.scan_results``."""
 
     @classmethod
     def of(cls, out: Path | None) -> "FormatName | None":
         """The format of a file of this name; ``None`` for a suffix that belongs to none."""
         suffixes = {
             "": cls.TEXT, ".txt": cls.TEXT, ".log": cls.TEXT, ".json": cls.JSON, ".jsonl": cls.JSON, ".csv": cls.CSV,
-            ".srt": cls.SRT, ".parquet": cls.PARQUET
+            ".srt": cls.SRT,
         }  # fmt: skip
         return cls.TEXT if out is None else suffixes.get(out.suffix.lower())
 

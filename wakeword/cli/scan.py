@@ -112,7 +112,7 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
     form = options.form or FormatName.of(out)
     if form is None:
         raise typer.BadParameter(
-            f"--out {out}: expected a name that ends in .txt, .json, .jsonl, .csv, .srt or .parquet; "
+            f"--out {out}: expected a name that ends in .txt, .json, .jsonl, .csv or .srt; "
             "with another one give --format"
         )
     folder = is_folder(recordings, form, out)

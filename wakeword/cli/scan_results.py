@@ -3,15 +3,11 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from wakeword.audio.detection import Detection
 from wakeword.base.files import remove_abandoned, replacing
-from wakeword.base.plugins import require
 from wakeword.base.text import printable
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.scanning import Scanned
@@ -21,14 +17,8 @@ from wakeword.cli.formats import FORMATS, FormatName, Write
 def is_folder(recordings: Sequence[Recording], form: FormatName, out: Path | None) -> bool:
     """Whether each recording has a file of its own, in the folder ``out``.
 
-    Raises ``typer.BadParameter`` if there is no such folder or file, or if two recordings would have the same file, and
-    ``ConfigError`` for a format that is not installed.
+    Raises ``typer.BadParameter`` if there is no such folder or file, or if two recordings would have the same file.
     """
-    if form is FormatName.PARQUET:
-        if out is None:
-            raise typer.BadParameter("--format parquet writes a file; give it with --out")
-        _pyarrow()
-        return False
     suffix = FORMATS[form].suffix
     is_one = len(recordings) <= 1 and not any(recording.is_shard for recording in recordings)
     if suffix is None or (is_one and (out is None or not out.is_dir())):
@@ -100,48 +90,5 @@ def _stream(target: Path | None, form: FormatName) -> Iterator[Write]:
     if target is None:
         yield FORMATS[form].writer(sys.stdout)
         return
-    with replacing(target) as temporary:
-        if form is FormatName.PARQUET:
-            with parquet_writer(temporary) as write:
-                yield write
-            return
-        with temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            yield FORMATS[form].writer(stream)
-
-
-_ROWS = 100_000
-"""Rows of a row group: by number alone, so that the bytes of a file depend on its detections only."""
-_COLUMNS = ("file", "keyword", "start", "end", "score", "stage_one")
-
-
-@contextmanager
-def parquet_writer(path: Path) -> Iterator[Write]:
-    """A function that writes each detection to the file. ``stage_one`` is null for a model of one stage."""
-    arrow, parquet = _pyarrow()
-    text, number = arrow.string(), arrow.float64()
-    schema = arrow.schema(list(zip(_COLUMNS, (text, text, number, number, number, number), strict=True)))
-    rows: list[tuple[object, ...]] = []
-    with parquet.ParquetWriter(path, schema) as file:
-
-        def flush() -> None:
-            columns = zip(*rows, strict=True) if rows else ([] for _ in _COLUMNS)
-            file.write_table(arrow.table(dict(zip(_COLUMNS, map(list, columns), strict=True)), schema))
-            rows.clear()
-
-        def write(name: str | None, found: Detection) -> None:
-            rows.append((_text(name), _text(found.keyword), found.start, found.end, found.score, found.stage_one))
-            if len(rows) == _ROWS:
-                flush()
-
-        yield write
-        flush()
-
-
-def _text(name: str | None) -> str | None:
-    """With escapes for bytes that are not Unicode, which a name of a file can have and a column cannot."""
-    return None if name is None else name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    require("parquet", "pyarrow")
-    return import_module("pyarrow"), import_module("pyarrow.parquet")
+    with replacing(target) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+        yield FORMATS[form].writer(stream)

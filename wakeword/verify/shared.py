@@ -3,6 +3,7 @@
 import ctypes
 from contextlib import suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import onnxruntime
@@ -17,6 +18,12 @@ from wakeword.verify.quick_phonemes import QuickPhonemes
 EMBEDDING_FILE = "embedding.onnx"
 PHONEMES_FILE = "phonemes.onnx"
 QUICK_FILE = "quick.onnx"
+
+
+def ear_folder() -> Path | None:
+    """The folder of the package wakeword-ear, which has a recogniser that hears more; ``None`` without it."""
+    found = find_spec("wakeword_ear")
+    return Path(found.origin).parent if found is not None and found.origin else None
 
 
 def file_digest(path: Path) -> str:
@@ -38,8 +45,12 @@ def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
 
 @lru_cache(maxsize=2)
 def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
-    """The phoneme recogniser, loaded once in a process. ``ModelError`` if the file is missing or has another digest."""
-    session = _open(path, digest)
+    """The phoneme recogniser of this digest, loaded once in a process: ``path``, or that of ``ear_folder``. ``ModelError``
+    if the file is missing, or if neither has the digest."""
+    ear = ear_folder()
+    if ear is not None and file_digest(path) != digest == file_digest(ear / PHONEMES_FILE):
+        path = ear / PHONEMES_FILE
+    session = _open(path, digest, lean=path.parent == ear)
     return PhonemeNetwork(session, _tokens(session))
 
 
@@ -54,16 +65,17 @@ def _tokens(session: onnxruntime.InferenceSession) -> list[str]:
     return tokens_of_text(session.get_modelmeta().custom_metadata_map.get(TOKENS_KEY))
 
 
-def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:
+def _open(path: Path, digest: str, *, lean: bool = False) -> onnxruntime.InferenceSession:
     found = file_digest(path)
     if found != digest:
         raise ModelError(
             f"{path}: expected the shared network of digest {digest[:16]}, with which the model was trained, got "
-            f"{found[:16]}; `wakeword renew MODEL` gives it that of this version, without training (it needs pip install "
-            "'.[train]'); or run it without its second stage (--no-verify)"
+            f"{found[:16]}; pip install wakeword-ear, if its text made it; or `wakeword renew MODEL` gives it that "
+            "of this version, without training (it needs pip install '.[train]'); or run it without its second stage "
+            "(--no-verify)"
         )
     # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.
-    session = open_session(path, arena=False)
+    session = open_session(path, arena=False, lean=lean)
     _give_back_memory()
     return session
 

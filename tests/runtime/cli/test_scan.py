@@ -8,7 +8,6 @@ import re
 import resource
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -314,29 +313,6 @@ def test_what_a_killed_scan_left_is_removed(scan, recordings: Path, tmp_path: Pa
     assert [path.name for path in folder.iterdir()] == ["out.csv"]
 
 
-def test_parquet_has_every_digit_and_the_same_bytes(scan, recordings: Path, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, the extra [parquet], is not installed")
-    for name, jobs in (("one", "1"), ("two", "2")):
-        options = ("--format", "parquet", "--out", tmp_path / name, "--jobs", jobs)
-        assert scan(recordings, *options).status == 0
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    rows = parquet.read_table(tmp_path / "one").to_pylist()
-    found = [(row["file"], row["keyword"], row["start"], row["end"], row["score"]) for row in rows]
-    assert found == parse_json(scan(recordings, "--format", "json").out)
-    assert len(found) == 8
-    assert {row["stage_one"] for row in rows} == {None}
-    assert scan(recordings, "--format", "parquet").status == 2
-
-
-def test_parquet_without_its_package_says_what_to_install(
-    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
-    ended = scan(recordings, "--format", "parquet", "--out", tmp_path / "found.parquet")
-    assert ended.status == 1
-    assert 'pip install "wakeword[parquet]"' in ended.err
-
-
 # --- many recordings
 
 
@@ -466,6 +442,6 @@ def test_a_file_of_a_name_that_no_format_has_needs_the_format(
 ) -> None:
     refused = scan(recordings / "first.wav", "--out", tmp_path / name)
     assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert f"{name}: expected a name that ends in .txt, .json, .jsonl, .csv, .srt or .parquet" in refused.err
+    assert f"{name}: expected a name that ends in .txt, .json, .jsonl, .csv or .srt" in refused.err
     assert not (tmp_path / name).exists()
     assert scan(recordings / "first.wav", "--out", tmp_path / name, "--format", "csv").status == 0

@@ -7,7 +7,7 @@ import pytest
 
 from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
-from wakeword_train.report.verdict import text_alone
+from wakeword_train.report.text_alone import text_alone
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion.fusion_fit import (
     PHONEME_FLOORS,

@@ -4,24 +4,19 @@ import codecs
 import glob
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
 from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
-from wakeword.base.plugins import require
 from wakeword.batch.inputs.recording import Recording, is_url, local_recording
 
 LIST = "@"
 """Before the name of a list of places."""
 _STDIN = "-"
-_PARQUET = ".parquet"
 _PIECE = 2**20
 _MOST_BYTES = 2**28
 """Largest size of a list: some millions of places."""
-_COLUMN = "file"
-"""As in what ``wakeword scan --format parquet`` writes."""
 
 
 def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], None]) -> list[Recording]:
@@ -56,12 +51,12 @@ def expanded(places: Iterable[str]) -> Iterator[str]:
 
 
 def listed_places(path: Path) -> list[str]:
-    """The lines of a list of places, ``-`` for standard input, or the column ``file`` of a table in Parquet.
+    """The lines of a list of places, ``-`` for standard input.
 
     Raises ``ConfigError`` for a file that is no list, such as a recording, and for an empty one, and ``OSError`` as the
     file system does.
     """
-    places = _column(path) if path.suffix.lower() == _PARQUET else _lines(path)
+    places = _lines(path)
     if not places:
         name = "standard input" if str(path) == _STDIN else path
         raise ConfigError(f"{name}: expected a list of recordings, got an empty one")
@@ -91,21 +86,6 @@ def _text(file: BinaryIO, path: Path) -> bytes:
             )
         pieces.append(piece)
     return b"".join(pieces)
-
-
-def _column(path: Path) -> list[str]:
-    """The different places in a table, in their order."""
-    path.open("rb").close()  # its error is clearer
-    require("parquet", "pyarrow")
-    try:
-        # Imported here: it is an extra.
-        table = import_module("pyarrow.parquet").read_table(path, columns=[_COLUMN])
-        return list(dict.fromkeys(str(place) for place in table.column(_COLUMN).to_pylist() if place))
-    except (KeyError, ValueError, OSError) as error:  # the last one for pages that are damaged
-        reason = next(iter(str(error).splitlines()), "")
-        raise ConfigError(
-            f"{path}: expected a table in Parquet with a column {_COLUMN!r}, got another ({reason})"
-        ) from error
 
 
 def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recording]:

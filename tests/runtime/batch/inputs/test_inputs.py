@@ -121,22 +121,6 @@ def test_an_empty_list_is_an_error_as_an_empty_folder_is(tmp_path: Path) -> None
         listed_places(path)
 
 
-def test_a_table_lists_the_recordings_that_it_names(recordings: Path, tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow", reason="pyarrow, the extra [parquet], is not installed")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    first = str(recordings / "first.wav")
-    for name, columns in (("list", {"file": [first, "b.wav", None, first]}), ("other", {"path": [first]})):
-        parquet.write_table(arrow.table(columns), tmp_path / f"{name}.parquet")
-    assert listed_places(tmp_path / "list.parquet") == [first, "b.wav"]
-    (tmp_path / "damaged.parquet").write_bytes(b"PAR1, but no more")
-    content = bytearray((tmp_path / "list.parquet").read_bytes())
-    content[4:40] = bytes(36)  # the first page, which is read after the description of the table at its end
-    (tmp_path / "damaged page.parquet").write_bytes(content)
-    for name in ("other", "damaged", "damaged page"):
-        with pytest.raises(ConfigError, match=rf"{name}.*expected a table in Parquet with a column 'file'"):
-            listed_places(tmp_path / f"{name}.parquet")
-
-
 @pytest.mark.parametrize("name", ["shard.tar", "shard.tar.gz", "shard.tgz"])
 def test_a_shard_gives_its_audio_byte_for_byte(recordings: Path, tmp_path: Path, name: str) -> None:
     content = (recordings / "first.wav").read_bytes()

@@ -36,12 +36,13 @@ def text_alone(
     out: Annotated[Path, typer.Option("--out", help="The file that ships; its weights are kept.")] = Path(
         "assets/text-alone.json"
     ),
+    record: Annotated[str, typer.Option("--typed", help="The record of words from their text.")] = "typed",
 ) -> None:
     """What words with recordings say of words without: the numbers that ship, and the page of their ranges."""
     from wakeword_experiments.two_stages.people_range import range_page, text_alone_content
 
     begin(1)
-    anyword, typed = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in ("anyword", "typed"))
+    anyword, typed = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in ("anyword", record))
     weights = json.loads(out.read_text("utf-8"))["weights"]
     write_json(out, text_alone_content(anyword, typed, weights))
-    (results / "people-range.md").write_text(range_page(anyword, typed, weights), encoding="utf-8")
+    (results / f"people-range{record.removeprefix('typed')}.md").write_text(range_page(anyword, typed, weights), encoding="utf-8")

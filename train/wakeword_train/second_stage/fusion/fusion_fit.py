@@ -13,7 +13,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_train.points import FEW
-from wakeword_train.report.verdict import text_alone
+from wakeword_train.report.text_alone import text_alone
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.result import HeldOut
 
