@@ -1,7 +1,7 @@
 """The recogniser that hears words from their text, and what thresholds for it are made from.
 
-That of the package wakeword-ear hears more people than the included one, at two and a half times the cost
-(train/evidence/results/recognisers.md); English alone taught it. Both have the same tokens.
+The package wakeword-ear has one that hears more people than the included one, at two to three times the cost
+(train/evidence/results/recognisers.md). English taught it. Both have the same tokens.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ from wakeword_train.report.text_alone import FILE, TextAlone, text_alone
 
 @dataclass(frozen=True)
 class TextEar:
-    """A recogniser and what belongs to it."""
+    """Holds a recogniser and what belongs to it."""
 
     folder: Path | None
-    """Of the package wakeword-ear; ``None`` for what is included."""
+    """The folder of wakeword-ear; ``None`` for what is included."""
 
     @property
     def path(self) -> Path:

@@ -45,8 +45,10 @@ def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
 
 @lru_cache(maxsize=2)
 def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
-    """The phoneme recogniser of this digest, loaded once in a process: ``path``, or that of ``ear_folder``. ``ModelError``
-    if the file is missing, or if neither has the digest."""
+    """The phoneme recogniser of this digest, loaded once in a process: ``path``, or the one in ``ear_folder``.
+
+    ``ModelError`` if the file is missing, or if neither has the digest.
+    """
     ear = ear_folder()
     if ear is not None and file_digest(path) != digest == file_digest(ear / PHONEMES_FILE):
         path = ear / PHONEMES_FILE

@@ -45,4 +45,6 @@ def text_alone(
     anyword, typed = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in ("anyword", record))
     weights = json.loads(out.read_text("utf-8"))["weights"]
     write_json(out, text_alone_content(anyword, typed, weights))
-    (results / f"people-range{record.removeprefix('typed')}.md").write_text(range_page(anyword, typed, weights), encoding="utf-8")
+    (results / f"people-range{record.removeprefix('typed')}.md").write_text(
+        range_page(anyword, typed, weights), encoding="utf-8"
+    )
