@@ -20,6 +20,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import load_model
+from wakeword.verify.shared import PHONEMES_FILE, ear_folder
 from wakeword_train import model_from_text
 
 pytestmark = needs_node
@@ -34,6 +35,17 @@ RATES = {8_000: 0.02, 22_050: 5e-4, 44_100: 5e-4, 48_000: 5e-4}
 """Rates, and the tolerance of a detection's score where the audio passes through two different resamplers, whose
 low passes differ near half the lower rate."""
 STEP = 2_560
+
+
+def with_ear(folder: Path) -> str:
+    """The address of the shared networks, with the ear beside them as ``wakeword web`` serves it."""
+    found = folder / "encoders"
+    found.mkdir()
+    for path in (assets_folder() / "encoders").glob("*.onnx"):
+        (found / path.name).symlink_to(path)
+    if (ear := ear_folder()) is not None:
+        (found / "ear.onnx").symlink_to(ear / PHONEMES_FILE)
+    return found.as_uri()
 
 
 class Heard(NamedTuple):
@@ -153,9 +165,7 @@ def test_a_model_from_a_text_scores_as_in_python_and_sleeps(demo: Array, tmp_pat
     samples = np.concatenate([demo[5 * 16_000 : 11 * 16_000], np.zeros(5 * 16_000, np.float32)])
     expected = heard_here([model], samples)
     assert len(expected.detections) == 1
-    found = in_node(
-        detect_job([model], raw(samples, tmp_path / "audio"), encoders=(assets_folder() / "encoders").as_uri())
-    )[0]
+    found = in_node(detect_job([model], raw(samples, tmp_path / "audio"), encoders=with_ear(tmp_path)))[0]
     assert_same(found, expected, WITH_PHONEMES)
     assert found["asleep"] > 5
 
@@ -171,9 +181,7 @@ def test_near_words_take_a_score_as_in_python(talk: Array, tmp_path: Path) -> No
     )
     expected = heard_here([model], samples)
     assert len(expected.detections) == 1
-    found = in_node(
-        detect_job([model], raw(samples, tmp_path / "audio"), encoders=(assets_folder() / "encoders").as_uri())
-    )[0]
+    found = in_node(detect_job([model], raw(samples, tmp_path / "audio"), encoders=with_ear(tmp_path)))[0]
     assert_same(found, expected, WITH_PHONEMES)
 
 

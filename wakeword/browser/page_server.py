@@ -12,6 +12,7 @@ from wakeword.browser.bounded_http import BoundedHandler, BoundedHttpServer
 from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder
+from wakeword.verify.shared import PHONEMES_FILE, ear_folder
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -137,6 +138,8 @@ def site_files(runtime: Path) -> dict[str, Path]:
     for path in (*listed_files(), *_OF_WORKER):
         prefix = next(prefix for prefix in folders if path.startswith(prefix))
         found[path] = folders[prefix] / path.removeprefix(prefix)
+    if (ear := ear_folder()) is not None:
+        found["assets/encoders/ear.onnx"] = ear / PHONEMES_FILE
     missing = [path for path, file in found.items() if not file.is_file()]
     if missing:
         raise ConfigError(f"expected {', '.join(missing)}, found nothing there; install wakeword again")

@@ -52,9 +52,10 @@ export function limited(data, what) {
  * A network that models share, by its digest: from the cache of the page's origin, or fetched once and kept there.
  * @param {string} url
  * @param {string} digest SHA-256, in hex
+ * @param {string | null} other where it is if `url` has another one
  * @returns {Promise<Uint8Array<ArrayBuffer>>} rejects with `ModelError` for a file of another digest
  */
-export async function fetchShared(url, digest) {
+export async function fetchShared(url, digest, other = null) {
   const cache = await openCache();
   const key = new URL(`?sha256=${digest}`, url).href;
   const kept = await cache?.match(key);
@@ -66,6 +67,7 @@ export async function fetchShared(url, digest) {
   const data = await fetchBytes(url);
   const found = await sha256(data);
   if (found !== digest) {
+    if (other !== null) return fetchShared(other, digest);
     throw new ModelError(
       `expected at ${url} the shared network of digest ${digest.slice(0, 16)}, with which the model was trained, got ` +
         `${found.slice(0, 16)}; serve the file of the version that the model is for, or set verify to false`,

@@ -90,7 +90,8 @@ export class SharedNetworks {
 
   /** @param {string} digest @returns {Promise<PhonemeNetwork>} */
   phonemes(digest) {
-    return this._load(digest, "phonemes.onnx", PhonemeNetwork);
+    // The ear of a word from its text is served beside it: wakeword_ear/phonemes.onnx by another name.
+    return this._load(digest, "phonemes.onnx", PhonemeNetwork, "ear.onnx");
   }
 
   /** @param {string} digest @returns {Promise<QuickPhonemes>} */
@@ -103,12 +104,14 @@ export class SharedNetworks {
    * @param {string} digest
    * @param {string} name
    * @param {{ open: (ort: Ort, data: Uint8Array<ArrayBuffer>) => Promise<T> }} kind
+   * @param {string | null} other
    * @returns {Promise<T>}
    */
-  _load(digest, name, kind) {
+  _load(digest, name, kind, other = null) {
     const known = this._loaded.get(digest);
     if (known) return known;
-    const loading = fetchShared(this._folder + name, digest).then((data) => kind.open(this._ort, data));
+    const elsewhere = other && this._folder + other;
+    const loading = fetchShared(this._folder + name, digest, elsewhere).then((data) => kind.open(this._ort, data));
     this._loaded.set(digest, loading);
     // A network that could not be fetched is asked for again the next time.
     loading.catch(() => this._loaded.delete(digest));

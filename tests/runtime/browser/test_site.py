@@ -32,6 +32,16 @@ def test_the_page_has_all_that_it_needs(stand_in: Path) -> None:
     assert all(file.is_file() for file in files.values())
 
 
+def test_the_ear_is_served_where_it_is_installed(
+    stand_in: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(page_server, "ear_folder", lambda: None)
+    assert "assets/encoders/ear.onnx" not in site_files(stand_in)
+    monkeypatch.setattr(page_server, "ear_folder", lambda: tmp_path)
+    (tmp_path / "phonemes.onnx").touch()
+    assert site_files(stand_in)["assets/encoders/ear.onnx"] == tmp_path / "phonemes.onnx"
+
+
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"onnxruntime-web/dist/ort-wasm-simd-threaded\.mjs"):
         site_files(tmp_path)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import assets_folder
+from wakeword.verify import shared
 from wakeword.verify.phoneme_verifier import (
     BLANK,
     WORD_BOUNDARY,
@@ -22,6 +24,7 @@ from wakeword.verify.phoneme_verifier import (
     tokens_of_text,
 )
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword.verify.verifier import PHONEME_SAMPLES
 
 TOKENS = ("a", "b", "c", WORD_BOUNDARY, BLANK)
 
@@ -213,3 +216,19 @@ def test_the_shipped_recogniser_tells_a_word_from_others_that_sound_like_it(reco
         scores[path.name.split("-")[0]].append(score)
     assert len(scores["marvin"]) == len(scores["other"]) == 4
     assert np.median(scores["marvin"]) > np.median(scores["other"]) + 0.5
+
+
+def test_the_ear_is_found_by_its_digest_where_it_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    included = assets_folder() / "encoders" / PHONEMES_FILE
+    ear = tmp_path / PHONEMES_FILE
+    ear.write_bytes(included.read_bytes() + b"\x72\x06\x0a\x01a\x12\x01b")  # one more entry of its metadata
+    monkeypatch.setattr(shared, "ear_folder", lambda: tmp_path)
+    samples = np.random.default_rng(0).normal(0, 0.1, PHONEME_SAMPLES).astype(np.float32)
+    one, other = (
+        shared.load_phonemes(included, shared.file_digest(path)).log_probabilities(samples) for path in (included, ear)
+    )
+    np.testing.assert_allclose(one, other, atol=2e-2)
+    shared.load_phonemes.cache_clear()
+    monkeypatch.setattr(shared, "ear_folder", lambda: None)
+    with pytest.raises(ModelError, match="pip install wakeword-ear"):
+        shared.load_phonemes(included, shared.file_digest(ear))
