@@ -1,7 +1,7 @@
 """The recogniser that hears words from their text, and what thresholds for it are made from.
 
 The package wakeword-ear has one that hears more people than the included one, at two to three times the cost
-(train/evidence/results/recognisers.md). English taught it. Both have the same tokens.
+(train/evidence/results/recognisers-ear.md). English taught it. Both have the same tokens.
 """
 
 from collections.abc import Mapping

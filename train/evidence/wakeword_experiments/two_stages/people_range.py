@@ -16,7 +16,8 @@ from wakeword.base.types import Scores
 from wakeword_train.typed_points import FUSION
 
 WITHIN = 0.9
-"""Share of the words that a range is to hold."""
+"""Share of the words that a range is to hold. Its width is made for that share, or for the larger one that a record says,
+where the first did not hold so many words of collections that were left out."""
 _SIDES = {True: "told", False: "untold"}
 
 
@@ -26,7 +27,7 @@ def logits_of(shares: Scores, counts: Scores) -> Scores:
     return found
 
 
-def half_width(logits: Scores, collections: Sequence[str]) -> float:
+def half_width(logits: Scores, collections: Sequence[str], within: float = WITHIN) -> float:
     """Half of a range's width, in logits.
 
     ``logits[j, k]``, ``(words, words)``, is what word k finds where word j is judged; NaN where k says nothing of it.
@@ -36,7 +37,7 @@ def half_width(logits: Scores, collections: Sequence[str]) -> float:
     counts = apart.sum(axis=1)
     others = np.where(apart, logits, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0]
     errors = np.diag(logits)[counts > 0] - others
-    return float(t.ppf((1 + WITHIN) / 2, len(errors) - 1) * np.sqrt(np.mean(np.square(errors))))
+    return float(t.ppf((1 + within) / 2, len(errors) - 1) * np.sqrt(np.mean(np.square(errors))))
 
 
 def range_of(logits: Scores, width: float) -> tuple[float, float]:
@@ -48,9 +49,17 @@ def range_of(logits: Scores, width: float) -> tuple[float, float]:
 class WordsFound:
     """The words of one kind of model, each at its own default point."""
 
-    def __init__(self, words: Sequence[Mapping[str, Any]], found: Scores, sides: Sequence[bool] | None = None) -> None:
+    def __init__(
+        self,
+        words: Sequence[Mapping[str, Any]],
+        found: Scores,
+        sides: Sequence[bool] | None = None,
+        *,
+        within: float = WITHIN,
+    ) -> None:
         """``words``: of a record. ``found[j, k]``: the share of people of word k where word j is judged,
         ``(words, words)``. ``sides``: words of one side say nothing of words of the other."""
+        self.within = within
         self.names = [word["keyword"] for word in words]
         self.collections = [word["collection"] for word in words]
         self.counts = np.array([word["text"]["default"]["clean"]["of"] for word in words], np.float64)
@@ -63,7 +72,7 @@ class WordsFound:
 
     def width(self) -> float:
         """Half of the width that all words together set."""
-        return half_width(self.logits, self.collections)
+        return half_width(self.logits, self.collections, self.within)
 
     def without_collections(self) -> dict[str, tuple[float, float] | None]:
         """The range of each word from the words of other collections alone; ``None`` if these say nothing of it."""
@@ -72,7 +81,9 @@ class WordsFound:
             kept = np.array([other != self.collections[row] for other in self.collections])
             others = self.logits[row, kept]
             known = np.isfinite(others).any()
-            width = half_width(self.logits[np.ix_(kept, kept)], [self.collections[at] for at in np.flatnonzero(kept)])
+            width = half_width(
+                self.logits[np.ix_(kept, kept)], [self.collections[at] for at in np.flatnonzero(kept)], self.within
+            )
             ranges[name] = range_of(others, width) if known else None
         return ranges
 
@@ -81,7 +92,7 @@ def typed_found(record: Mapping[str, Any]) -> WordsFound:
     """The words of the record of ``typed``: others are judged where their phonemes fit as well as a word's default asks."""
     words = record["words"]
     fits = [_fit(word["text"]["default"]["threshold"]) for word in words]
-    return WordsFound(words, np.array([_at(record, fit) for fit in fits]))
+    return WordsFound(words, np.array([_at(record, fit) for fit in fits]), within=record.get("within", WITHIN))
 
 
 def trained_found(record: Mapping[str, Any], weight: float) -> WordsFound:
@@ -147,8 +158,8 @@ def range_page(anyword: Mapping[str, Any], typed: Mapping[str, Any], weights: Se
         "",
         "The middle is the mean of the others' logits: of a model from a text, where their phonemes have to fit as well as "
         "the word's default asks; of a trained model, of the words that phonemes tell from speech as well, or do not. The "
-        f"width is Student's t for {WITHIN:.0%} times the root mean square of the errors that the others' words have by "
-        "each other's collections.",
+        f"width is Student's t for {typed.get('within', WITHIN):.0%} times the root mean square of the errors that the "
+        "others' words have by each other's collections.",
     ]
     for title, found in (
         ("From the text, without training", typed_found(typed)),
