@@ -168,7 +168,9 @@ class BoundedHttpServer(ThreadingHTTPServer):
         request.settimeout(REQUEST_SECONDS)
         try:
             super().process_request(request, client_address)
-        except BaseException:  # no thread for it
+        except (
+            RuntimeError
+        ):  # no thread can begin; one that did leaves by itself, even if a signal ends the command here
             self.doors.leave(request)
             raise
 

@@ -137,3 +137,22 @@ def test_only_this_machine_can_connect(server: PageServer) -> None:
 def test_a_port_in_use_is_one_line(server: PageServer) -> None:
     with pytest.raises(ConfigError, match="give another one with --port"):
         PageServer({}, home="", port=server.server_port)
+
+
+def test_a_signal_that_comes_as_a_thread_begins_ends_the_server(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the request has been answered by then: its thread has left the doors, and nobody leaves them twice."""
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        thread.join()
+        raise SystemExit(143)
+
+    one, other = socket.socketpair()
+    with one, other, monkeypatch.context() as patched:
+        other.close()
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(SystemExit):
+            server.process_request(one, ("127.0.0.1", 1))
