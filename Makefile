@@ -106,7 +106,7 @@ addon: $(VENV)/.runtime
 	rm -rf build/addon
 	mkdir -p build/addon
 	cp -R deploy/home-assistant build/addon/wakeword
-	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword . ./serve
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword . ./serve ./ear
 	@echo 'copy build/addon/wakeword into the folder "addons" of Home Assistant (docs/home-assistant.md)'
 
 supply: .venv-supply/.installed

@@ -177,14 +177,24 @@ ROOMS_ABOVE = {
             "synthesis",
             "points",
         ),
-        *("validation", "epochs", "enrol", "second_stage", "training", "report", "display", "enrolment"),
+        *(
+            "text_alone",
+            "ear",
+            "validation",
+            "epochs",
+            "enrol",
+            "second_stage",
+            "training",
+            "report",
+            "display",
+            "enrolment",
+        ),
         "voice_network",
         *(
             "recipe",
             "pipeline",
             "quick_gate",
             "train_options",
-            "ear",
             "typed_points",
             "from_text",
             "from_takes",
@@ -200,8 +210,6 @@ CLIMBS = {
     # Settings stand next to what they set, and one file has all of them.
     ("config", "second_stage"),
     ("epochs", "second_stage"),
-    # What other words taught about synthetic voices.
-    ("second_stage", "report"),
 }
 """What imports a room after it. It may only become less."""
 

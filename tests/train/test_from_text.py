@@ -43,9 +43,9 @@ from wakeword_train.ear import ear_of
 from wakeword_train.from_text import typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
 from wakeword_train.points import require_trained
-from wakeword_train.report.text_alone import text_alone
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MOST_NEAR, SpokenKeyword
+from wakeword_train.text_alone import text_alone
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, pack_fits
 

@@ -1,4 +1,4 @@
-"""The recogniser that hears words from their text, and what thresholds for it are made from.
+"""The recogniser that hears words of which training knows the text, and what thresholds for it are made from.
 
 The package wakeword-ear has one that hears more people than the included one, at two to three times the cost
 (train/evidence/results/recognisers-ear.md). English taught it. Both have the same tokens.
@@ -15,8 +15,8 @@ from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, ear_folder, file_digest, load_phonemes
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
-from wakeword_train.pack.speech_pack import SUFFIX, HeardPack, pack_path, read_heard
-from wakeword_train.report.text_alone import FILE, TextAlone, text_alone
+from wakeword_train.pack.speech_pack import STARTER, SUFFIX, HeardPack, pack_path, read_heard
+from wakeword_train.text_alone import FILE, TextAlone, text_alone
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,19 @@ class TextEar:
 def ear_of(language: str) -> TextEar:
     """What hears words of a language."""
     return TextEar(ear_folder() if language == ENGLISH else None)
+
+
+def ear_beside(pack: HeardPack | None, language: str) -> TextEar:
+    """What hears words of a language that are trained with a pack: a pack of one's own was heard by the included one."""
+    ear = ear_of(language)
+    known = pack is None or ear.folder is None or ear.pack(STARTER).recordings == pack.recordings
+    return ear if known else TextEar(None)
+
+
+def ear_of_digest(digest: str | None) -> TextEar:
+    """The recogniser that a card names; the included one for any that is not here."""
+    own = TextEar(ear_folder())
+    return own if own.folder is not None and own.digest == digest else TextEar(None)
 
 
 @cache

@@ -52,7 +52,7 @@ def renew_model(path: Path) -> bool:
 def _renewed(path: Path, model: bytes) -> bytes:
     """The model in ``path`` with this recogniser; the same bytes if it has it, or no phonemes."""
     from wakeword_tools.measure.cards import embed_card
-    from wakeword_train.ear import TextEar, ear_of
+    from wakeword_train.ear import TextEar, ear_of, ear_of_digest
     from wakeword_train.from_text import TAKEN, as_heard, with_phonemes
     from wakeword_train.model.two_stage import HEAD_RECORD, head_of, with_verifier
     from wakeword_train.spoken_texts import SpokenKeyword
@@ -62,9 +62,9 @@ def _renewed(path: Path, model: bytes) -> bytes:
     verifier = card.verifier
     if verifier is None or not verifier.phonemes:
         return model
-    included = TextEar(None)
-    own = ear_of(card.language) if verifier.by_phonemes_alone else included
-    ear = included if verifier.phonemes_digest == included.digest else own
+    ear = ear_of_digest(verifier.phonemes_digest)
+    if ear.digest != verifier.phonemes_digest:
+        ear = ear_of(card.language) if verifier.by_phonemes_alone else TextEar(None)
     quick_digest = None if verifier.quick_digest is None else file_digest(_encoders() / QUICK_FILE)
     if (verifier.phonemes_digest, verifier.quick_digest) == (ear.digest, quick_digest):
         return model

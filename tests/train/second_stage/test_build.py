@@ -18,6 +18,7 @@ from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.data.clips import without_fold
+from wakeword_train.ear import ear_of
 from wakeword_train.model.two_stage import HEAD_RECORD
 from wakeword_train.second_stage import build
 from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
@@ -49,7 +50,6 @@ def test_one_call_makes_a_model_of_two_stages(world: DataFolders, trained: Path)
     card = model.card.verifier
     assert model.second_stage is not None
     assert card is not None
-    assert card.phonemes
     assert card.candidates_per_hour is not None
     assert all(point.threshold >= FLOOR for point in model.card.operating_points)
     assert (trained.parent / "work" / "embeddings").is_dir()
@@ -90,6 +90,13 @@ def test_the_adversary_of_the_head_is_in_the_log_and_in_the_card(
     assert last.health.loss_after >= last.health.loss_before
     assert [line for line in lines if line.startswith("head, epoch")] == [last.line()]
     assert read_model(path).card.training[HEAD_RECORD] == dataclasses.asdict(last)
+
+
+def test_words_are_heard_by_the_ear(world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path) -> None:
+    run = TrainingRun(config, world, tmp_path, tmp_path)
+    draft = build.SecondStageTraining(run, trained, gather_clips(config, world)).draft
+    assert draft.phonemes
+    assert draft.phonemes_digest == ear_of(config.language).digest
 
 
 def test_no_head_is_trained_on_those_whom_it_is_asked_about(

@@ -7,7 +7,6 @@ import pytest
 
 from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
-from wakeword_train.report.text_alone import text_alone
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion.fusion_fit import (
     PHONEME_FLOORS,
@@ -20,6 +19,7 @@ from wakeword_train.second_stage.fusion.fusion_fit import (
 from wakeword_train.second_stage.result import HeldOut
 
 GATE = 0.0
+WEIGHTS = (0.5, 0.5, 4.0)
 
 
 def evidence(stage_one: float, embedding: float, phonemes: float) -> Evidence:
@@ -94,7 +94,7 @@ def test_where_noise_hides_the_phonemes_they_count_less() -> None:
     hidden = [evidence(abs(random.normal(3, 1)), random.normal(3, 1), -6.0) for _ in range(60)]
     noisy = held_out(hidden, [])
     both = (held_out(clean, background, some, people=60) for some in (None, noisy))
-    without, informed = (best_fusion(heard, GATE, phonemes=True) for heard in both)
+    without, informed = (best_fusion(heard, GATE, phonemes=True, weights=WEIGHTS) for heard in both)
     assert without.phoneme_floor == PHONEME_FLOORS[0]
     lost = [fusion.phonemes * fusion.phoneme_floor for fusion in (without, informed)]
     assert lost[1] < lost[0]
@@ -112,7 +112,7 @@ def test_the_weights_follow_people_more_than_synthetic_voices(phonemes: bool) ->
     )
     moved = {}
     for people in (0, FEW - 1, FEW, 60):
-        fusion = best_fusion(held_out(clean, background, people=people), GATE, phonemes=phonemes)
+        fusion = best_fusion(held_out(clean, background, people=people), GATE, phonemes=phonemes, weights=WEIGHTS)
         moved[people] = abs(fusion.embedding - USUAL[1])
     assert min(moved[FEW], moved[60]) > 1.2 * max(moved[0], moved[FEW - 1])
 
@@ -129,9 +129,9 @@ def test_from_voices_alone_the_phonemes_weigh_as_they_tell_the_word_from_speech(
     for fit in (-3.0, -0.9, -0.7, -0.4, 0.0):
         heard = spoken([fit] * 20)
         shares.append(told_apart(heard))
-        fusion = best_fusion(heard, GATE, phonemes=True)
-        assert fusion.phonemes == pytest.approx(text_alone().weights[2] * shares[-1], abs=1e-4)
-        assert (fusion.stage_one, fusion.embedding) == text_alone().weights[:2]
+        fusion = best_fusion(heard, GATE, phonemes=True, weights=WEIGHTS)
+        assert fusion.phonemes == pytest.approx(WEIGHTS[2] * shares[-1], abs=1e-4)
+        assert (fusion.stage_one, fusion.embedding) == WEIGHTS[:2]
         assert (fusion.phonemes == 0) is (fusion.phoneme_floor == 0)
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
@@ -155,7 +155,7 @@ def test_few_long_recordings_are_no_reason_to_trust_the_phonemes() -> None:
 def test_without_background_or_phonemes_nothing_is_told_apart() -> None:
     heard = held_out([evidence(3.0, 3.0, -1.0)], [])
     assert told_apart(heard) == 1
-    assert best_fusion(heard, GATE, phonemes=False).phonemes == 0
+    assert best_fusion(heard, GATE, phonemes=False, weights=WEIGHTS).phonemes == 0
 
 
 def test_clips_in_noise_do_not_count_among_the_rates_of_points() -> None:

@@ -11,8 +11,8 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
+from wakeword_train.ear import ear_of_digest
 from wakeword_train.points import COMPARED, ENROLMENT, FEW, TYPED, by_synthetic_voices, found
-from wakeword_train.report.text_alone import text_alone
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -74,8 +74,10 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         if point.recall_synthetic is not None:
             of_people = counted(point.positives, "recording")
             own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
-        phonemes = card.verifier.fusion.phonemes if card.verifier is not None else 0.0
-        people = text_alone().people_found(share, phonemes)
+        digest, phonemes = None, 0.0
+        if card.verifier is not None:
+            digest, phonemes = card.verifier.phonemes_digest, card.verifier.fusion.phonemes
+        people = ear_of_digest(digest).people.people_found(share, phonemes)
         finds = (
             f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
             f"their text and said by people ({people.low:.0%} to {people.high:.0%} for nine of ten words{own})"

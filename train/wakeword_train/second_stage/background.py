@@ -17,7 +17,7 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME
+from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
 from wakeword_train.second_stage.looks.examples import Recordings
 from wakeword_train.second_stage.recording_logits import window_logits
@@ -28,9 +28,11 @@ _SILENCE = 2 * SAMPLE_RATE
 class LongSpeech:
     """Rows of background: first ``store``, then ``packed``."""
 
-    def __init__(self, store: ClipStore | None, packed: PackedStore | None) -> None:
+    def __init__(self, store: ClipStore | None, packed: PackedStore | None, heard: Phonemes | None = None) -> None:
+        """``heard``: what another recogniser hears in the pack's recordings."""
         self._store = store
         self._packed = packed
+        self._heard = packed.pack.phonemes if heard is None and packed is not None else heard
         self._audio = len(store) if store is not None else 0
         self.clips: list[Clip] = [
             *(store.clips if store is not None else ()),
@@ -75,7 +77,8 @@ class LongSpeech:
         if row < self._audio:
             return reader.read(self.samples(row), logits)
         assert self._packed is not None
-        return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, reader).heard)
+        assert self._heard is not None
+        return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, self._heard, reader).heard)
 
     @property
     def rows_with_audio(self) -> range:
@@ -91,8 +94,8 @@ class LongSpeech:
 class _PackedSound:
     """What a second stage hears in a row of a pack."""
 
-    def __init__(self, store: PackedStore, row: int, reader: EvidenceReader) -> None:
-        self._phonemes = store.pack.phonemes
+    def __init__(self, store: PackedStore, row: int, phonemes: Phonemes, reader: EvidenceReader) -> None:
+        self._phonemes = phonemes
         self._first = int(store.starts[row]) // FRAMES_OF_PHONEME
         before = torch.from_numpy(_silence(reader.stage.embedding))
         self._embeddings = torch.cat([before, store.embeddings(row).float()]).numpy()

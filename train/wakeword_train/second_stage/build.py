@@ -18,13 +18,15 @@ from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
+from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
+from wakeword_train.ear import ear_beside
 from wakeword_train.model.two_stage import shipped_digests
+from wakeword_train.pack.speech_pack import STARTER
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import (
     SNR,
@@ -74,21 +76,21 @@ class SecondStageTraining:
         clips = list(clips)
         self.stores = load_stores(clips, Split.TRAIN, Split.VALIDATION, known=known)
         self.packed = PackedStore.of(clip for clip in clips if clip.split is not Split.TEST)
-        self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed)
-        digest, phonemes = shipped_digests()
-        folder = assets_folder() / "encoders"
-        self.embedding = load_embedding(folder / EMBEDDING_FILE, digest)
-        self.recogniser = load_phonemes(folder / PHONEMES_FILE, phonemes) if self.settings.phonemes else None
-        ways = SpokenKeyword.of(config).variants(self.recogniser.tokens) if self.recogniser is not None else ()
-        if not ways:
-            self.recogniser = None
+        pack = None if self.packed is None else self.packed.pack
+        self.ear = ear = ear_beside(pack, config.language)
+        heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
+        self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard)
+        digest, _ = shipped_digests()
+        self.embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
+        spoken = SpokenKeyword.of(config)
+        ways = spoken.variants(ear.network.tokens, ear.costs) if self.settings.phonemes else ()
         self.draft = VerifierCard(
             gate=0.0,
             span=self.settings.span,
             embedding_digest=digest,
             fusion=Fusion(0.0, 1.0, 1.0, 0.0, 0.0, NO_GATE),
             self_test=0.0,
-            phonemes_digest=phonemes if ways else None,
+            phonemes_digest=ear.digest if ways else None,
             phonemes=tuple(way.variant for way in ways),
             phoneme_losses=tuple(way.losses for way in ways),
         )
@@ -118,7 +120,7 @@ class SecondStageTraining:
         self.events.phase(Phase.MEASURING, 0.0)
         heard = self._heard(held_out, heads, draft, positives, logits)
         description = self._describe(held_out)
-        fusion = best_fusion(heard, gate, phonemes=bool(self.draft.phonemes))
+        fusion = best_fusion(heard, gate, phonemes=bool(self.draft.phonemes), weights=self.ear.people.weights)
         if not fusion.phonemes:
             draft = dataclasses.replace(draft, phonemes=(), phoneme_losses=(), phonemes_digest=None)
         card = dataclasses.replace(

@@ -22,9 +22,7 @@ from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores
-from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
-from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
@@ -44,7 +42,7 @@ from wakeword_experiments.two_stages.weighing_rules import (
 from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import TrainConfig
-from wakeword_train.model.two_stage import shipped_digests
+from wakeword_train.ear import ear_of
 from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, candidate_runs
@@ -103,17 +101,16 @@ def _gate(best: Sequence[Scores], runs: float) -> float:
 
 def _reader(model: Model, stage: SecondStage, config: TrainConfig, gate: float) -> EvidenceReader:
     """Asks the second stage from another gate on, and the phonemes, weighed or not, wherever they could matter."""
-    _, digest = shipped_digests()
-    recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
-    ways = SpokenKeyword.of(config).variants(recogniser.tokens)
+    ear = ear_of(config.language)
+    ways = SpokenKeyword.of(config).variants(ear.network.tokens, ear.costs)
     card = dataclasses.replace(
         stage.card,
         gate=gate,
-        phonemes_digest=digest,
+        phonemes_digest=ear.digest,
         phonemes=tuple(way.variant for way in ways),
         phoneme_losses=tuple(way.losses for way in ways),
     )
-    return EvidenceReader(SecondStage(card, stage.head, stage.embedding, recogniser), model.card.window, probe=_PROBE)
+    return EvidenceReader(SecondStage(card, stage.head, stage.embedding, ear.network), model.card.window, probe=_PROBE)
 
 
 def _looks(evidence: Evidence, reader: EvidenceReader) -> Looks:

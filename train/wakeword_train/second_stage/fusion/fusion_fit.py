@@ -13,7 +13,6 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_train.points import FEW
-from wakeword_train.report.text_alone import text_alone
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.result import HeldOut
 
@@ -43,17 +42,17 @@ def fit_fusion(
     *,
     phonemes: float = 1.0,
     floor: float = PHONEME_FLOORS[0],
-    fixed: bool = False,
+    fixed: tuple[float, float, float] | None = None,
 ) -> Fusion:
     """The fusion that separates the positives' best looks from the best looks of all candidates of the others.
 
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
     weights stay where they begin, with a bias of 0. ``phonemes``: the share of their usual weight that the phonemes begin
     with, 0 for a fusion without them. ``floor``: one of ``PHONEME_FLOORS``.
-    ``fixed``: the weights are those of other words whose people were heard, and only the bias is fitted. All parts find
-    nearly every synthetic voice of the kind that they learned from, so these cannot tell which part finds people.
+    ``fixed``: the weights of other words whose people were heard; only the bias is fitted. All parts find nearly every
+    synthetic voice of the kind that they learned from, so these cannot tell which part finds people.
     """
-    weights = (np.array(text_alone().weights) if fixed else USUAL) * [1, 1, phonemes]
+    weights = (np.array(fixed) if fixed else USUAL) * [1, 1, phonemes]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
     rows = [(looks, group) for looks, group in rows if len(looks)]
     if {group.positive for _, group in rows} != {True, False}:
@@ -124,20 +123,22 @@ def fusion_groups(heard: HeldOut) -> list[FusionGroup]:
     ]
 
 
-def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool) -> Fusion:
+def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool, weights: tuple[float, float, float]) -> Fusion:
     """The fusion with the phonemes or the one without them, whichever finds more at the strictest default rate.
 
-    ``phonemes``: whether they were asked for. Where only synthetic voices could say how much they help people, they weigh
-    as ``told_apart`` says. Where clips in noise were heard, the floor of the phonemes is chosen too, by what is found as it
-    is and in noise. Without background, and for equals, the one with the phonemes.
+    ``phonemes``: whether they were asked for. ``weights``: ``TextAlone.weights``. Where only synthetic voices could say how
+    much the phonemes help people, they weigh as ``told_apart`` says. Where clips in noise were heard, the floor of the
+    phonemes is chosen too, by what is found as it is and in noise. Without background, and for equals, the one with the
+    phonemes.
     """
     groups = fusion_groups(heard)
     are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
     share = told_apart(heard) if are_few and phonemes else float(phonemes)
     floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
-    fusions = [fit_fusion(groups, gate, phonemes=share, floor=floor, fixed=are_few) for floor in floors if share]
+    fixed = weights if are_few else None
+    fusions = [fit_fusion(groups, gate, phonemes=share, floor=floor, fixed=fixed) for floor in floors if share]
     if not (are_few and share):
-        fusions.append(fit_fusion(groups, gate, phonemes=0.0, fixed=are_few))
+        fusions.append(fit_fusion(groups, gate, phonemes=0.0, fixed=fixed))
     if not heard.hours:
         return fusions[0]
     return max(fusions, key=lambda fusion: _found(heard, gate, fusion))
