@@ -23,8 +23,6 @@ class OpenOnnxEngine:
         from openwakeword.model import Model as EngineModel
 
         self._model = EngineModel(wakeword_models=[str(word) for word in words], inference_framework="onnx")
-        shared = (words[0].parent / f"{name}.onnx" for name in ("melspectrogram", "embedding_model"))
-        self._files = [*words, *shared]
 
     def push(self, block: "NDArray[np.int16]") -> float:
         """See ``RunningEngine``."""
@@ -37,10 +35,6 @@ class OpenOnnxEngine:
         # It fills its history with noise from the global generator.
         np.random.seed(0)
         self._model.reset()
-
-    def bytes(self) -> int:
-        """See ``RunningEngine``; the shared networks included."""
-        return sum(path.stat().st_size for path in self._files)
 
     cutoff = OPEN_CUTOFF
 

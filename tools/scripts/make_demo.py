@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.recipes import voice_named
 from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.clip_plan import levelled, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
-from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 

@@ -3,8 +3,8 @@
 from wakeword.base.errors import DataError, SynthesisError
 from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import Row
+from wakeword_tools.engines.espeak import ESPEAK, espeak_voices
 from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.engines.registry import engine_named, voice_named
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 
@@ -26,11 +26,19 @@ def recipe_of(row: Row) -> Recipe:
         raise DataError(f"{row.place}: expected how a clip was synthesised ({error})") from error
 
 
+def voice_named(name: str) -> Voice:
+    """The English voice of espeak-ng of that name. Raises ``SynthesisError`` if there is none."""
+    found = next((voice for voice in espeak_voices() if voice.name == name), None)
+    if found is None:
+        raise SynthesisError(f"expected the name of a voice such as 'espeak-ng:en-GB-x-rp+f3', got {name!r}")
+    return found
+
+
 def _voice(row: Row) -> Voice:
-    """The voice with this name if its engine has named voices, otherwise the voice that the row describes."""
+    """The voice with this name if it is espeak-ng's, otherwise the voice that the row describes."""
     content = row.content
     language = content.get("language", ENGLISH)
-    if "locator" not in content or (language == ENGLISH and engine_named(content["engine"]).named_voices()):
+    if "locator" not in content or (language == ENGLISH and content["engine"] == ESPEAK):
         return voice_named(content["voice"])
     fields = {name: content[name] for name in ("engine", "accent", "variant", "licence", "locator")}
     return Voice(content["voice"], source=row.source, split=row.split, language=language, **fields)

@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -222,36 +223,17 @@ def _others(folders: DataFolders, phrase: str) -> list[Clip]:
 
     Raises ``DataError`` without words or speech other than the keyword.
     """
-    kinds = {
-        Kind.POSITIVE: folders.positives,
-        Kind.NEGATIVE: folders.negatives,
-        Kind.NEAR_NEGATIVE: folders.near_negatives,
-        Kind.NOISE: folders.noise,
-    }
-    clips = [
-        clip for kind, roots in kinds.items() for root in roots for clip in read_folder(root, kind, keyword=phrase)
-    ]
-    clips += _background(folders.background, phrase)
+    clips: list[Clip] = []
+    for kind, roots in folders.by_kind.items():
+        # Nearly all of the background is held out, and all of it if there are too few speakers to divide them.
+        read = partial(read_folder, validation=_EVIDENCE, testing=0.0) if kind is Kind.BACKGROUND else read_folder
+        own = [clip for root in roots for clip in read(root, kind, keyword=phrase)]
+        if kind is Kind.BACKGROUND and not any(clip.split is Split.VALIDATION for clip in own):
+            own = [dataclasses.replace(clip, split=Split.VALIDATION) for clip in own]
+        clips += own
     if not any(clip.kind not in (Kind.POSITIVE, Kind.NOISE) and clip.split is Split.TRAIN for clip in clips):
         raise DataError("expected recordings without the keyword to fine-tune against, got none; give --negatives")
     return clips
-
-
-def _background(folders: Sequence[Path], phrase: str) -> list[Clip]:
-    """Long recordings without ``phrase``, nearly all of them held out; all if there are too few speakers to divide them."""
-    clips = [
-        clip
-        for root in folders
-        for clip in read_folder(root, Kind.BACKGROUND, keyword=phrase, validation=_EVIDENCE, testing=0.0)
-    ]
-    if any(clip.split is Split.VALIDATION for clip in clips):
-        return clips
-    return [dataclasses.replace(clip, split=Split.VALIDATION) for clip in clips]
-
-
-def _describe(store: ClipStore) -> dict[str, Any]:
-    synthetic = sum(clip.synthetic for clip in store.clips)
-    return {"clips": len(store), "synthetic": synthetic, "fingerprint": store.fingerprint}
 
 
 def _provenance(
@@ -265,8 +247,8 @@ def _provenance(
         "source": source,
         "seed": config.seed,
         "config": dataclasses.asdict(config),
-        "takes": _describe(takes),
-        "data": {kind.value: _describe(store) for kind, store in others.items()},
+        "takes": takes.record,
+        "data": {kind.value: store.record for kind, store in others.items()},
         "from": dict(card.training),
         **made_with(),
     } | {key: card.training[key] for key in ("language", "background_hours") if key in card.training}

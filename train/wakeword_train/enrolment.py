@@ -74,11 +74,14 @@ def enrol_model(
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
     events.begin(folders)
-    run = TrainingRun(_with_synthesis(config), folders, own, own, events=events, executor=executor)
-    others = with_synthesised(run).folders
-    others = dataclasses.replace(others, positives=others.positives[len(folders.positives) :])
+    plan = config.synthesis
+    close, others = plan.near_negatives or _NEAR_NEGATIVES, plan.negatives or _NEGATIVES
+    spoken = dataclasses.replace(config, synthesis=dataclasses.replace(plan, near_negatives=close, negatives=others))
+    run = TrainingRun(spoken, folders, own, own, events=events, executor=executor)
+    found = with_synthesised(run).folders
+    found = dataclasses.replace(found, positives=found.positives[len(folders.positives) :])
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
-    enrolment = enrol(base, takes, others, own / "enrolled.onnx", config=settings, events=events)
+    enrolment = enrol(base, takes, found, own / "enrolled.onnx", config=settings, events=events)
     if not folders.negatives:
         events.note(
             "warning: without --negatives the thresholds for false positives are based on synthesised words alone; real "
@@ -92,16 +95,6 @@ def enrol_model(
     put_into_place(enrolment.path, enrolled_points(base, enrolment, events), out, events)
     events.phase(Phase.MEASURING, 1.0)
     return dataclasses.replace(enrolment, path=out)
-
-
-def _with_synthesis(config: TrainConfig) -> TrainConfig:
-    plan = config.synthesis
-    plan = dataclasses.replace(
-        plan,
-        near_negatives=plan.near_negatives or _NEAR_NEGATIVES,
-        negatives=plan.negatives or _NEGATIVES,
-    )
-    return dataclasses.replace(config, synthesis=plan)
 
 
 _STRICT = (0.002, 0.005, 0.01, 0.02)
@@ -175,27 +168,23 @@ class _Measured:
         return None
 
     def _point(self, target: Target, confidence: float | None = None) -> OperatingPoint:
+        """The point of a target, with the recall on held-out takes."""
+        told = f"held-out clips: {self._scored.description}; recall of the takes, each by a model that was fine-tuned"
         point = calibrate_point(
             self._after,
             target,
-            data=self._data,
+            data=f"{told} without it",
             fingerprint=self._scored.fingerprint,
             confidence=confidence,
             warn=self._events.note,
         )
         # For false accepts an hour it can be another one, which the background supports.
         named = Target(RateKind(point.kind), point.target)
-        return self._with_recall(point, lambda scores: choose_supported(scores, named, confidence=confidence).threshold)
 
-    @property
-    def _data(self) -> str:
-        return (
-            f"held-out clips: {self._scored.description}; recall of the takes, each by a model that was fine-tuned "
-            "without it"
-        )
+        def threshold_of(scores: ScoreSet) -> float:
+            """The threshold of each model."""
+            return choose_supported(scores, named, confidence=confidence).threshold
 
-    def _with_recall(self, point: OperatingPoint, threshold_of: Callable[[ScoreSet], float]) -> OperatingPoint:
-        """``point`` with the recall on held-out takes; ``threshold_of`` gives each model its threshold."""
         takes = len(self._after.positives)
         found = sum(
             int((scores.positives[rows] >= threshold_of(scores)).sum())

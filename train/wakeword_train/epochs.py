@@ -50,7 +50,8 @@ def fit(
     if config.encoder:
         begin_with_encoder(network, encoder_path(config.encoder))
     else:
-        network.set_normalisation(*_feature_statistics(sampler))
+        frames = torch.cat([sampler.next().frames.flatten(0, 1) for _ in range(_NORMALISATION_BATCHES)])
+        network.set_normalisation(frames.mean(dim=0), frames.std(dim=0))
     network = network.to(device)
     schedule = config.schedule
     trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
@@ -131,12 +132,6 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
         seconds=time.monotonic() - started,
         settled=epoch + 1 > schedule.choose_after * schedule.epochs,
     )
-
-
-def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
-    """Mean and deviation of each coefficient, ``(n_mfcc,)``, over a few augmented batches."""
-    frames = torch.cat([sampler.next().frames.flatten(0, 1) for _ in range(_NORMALISATION_BATCHES)])
-    return frames.mean(dim=0), frames.std(dim=0)
 
 
 class _State:

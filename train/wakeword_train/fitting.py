@@ -91,57 +91,47 @@ def fit_tensors(
     """
     if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
         raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        labels = labels.to(inputs.dtype)
-        if method_named(config.method).one_class:
-            inputs, labels = inputs[labels > 0.5], labels[labels > 0.5]
-        _fit(network, inputs, labels, config, loss, after_epoch, select)
-    return network.eval()
-
-
-def _fit(
-    network: nn.Module,
-    inputs: Tensor,
-    labels: Tensor,
-    config: FitConfig,
-    own_loss: Loss | None,
-    after_epoch: Callable[[EpochOutcome], None] | None,
-    select: Callable[[nn.Module], float] | None,
-) -> None:
     method = method_named(config.method)
     settings = LossSettings(config.adversary, method.own_settings(config.own))
-    generator = torch.Generator().manual_seed(config.seed)
-    trainer = Trainer(network, config.learning_rate, config.weight_decay, config.averaging, generator)
-    epochs = range(config.epochs)
-    if method.pretrain is not None:
-        epochs = range(config.warmup_epochs, config.epochs)
-        batches = (batch for _ in range(config.warmup_epochs) for batch in shuffled(inputs, labels, config, generator))
-        method.pretrain(network, batches, learning_rate=config.learning_rate)
-        trainer.restart_average()
-    best, best_score = copy.deepcopy(trainer.averaged.state_dict()), -math.inf
-    for epoch in epochs:
-        warming_up = epoch < config.warmup_epochs
-        trainer.set_rate(epoch / max(1, config.epochs - 1))
-        if warming_up:
-            loss = method.warmup if method.warmup is not None else method.loss(settings)
-        elif own_loss is not None:
-            loss = own_loss
-        else:
-            share = own_share(epoch, config.warmup_epochs, config.epochs)
-            loss = method_loss(method, settings, network, inputs[labels > 0.5][:METRIC_ROWS], share=share)
-        mean_loss, health = trainer.epoch(loss, shuffled(inputs, labels, config, generator))
-        averaged = trainer.averaged.eval()
-        if after_epoch is not None:
-            after_epoch(EpochOutcome(epoch + 1, warming_up, mean_loss, health, averaged))
-        if warming_up:
-            continue
-        score = 0.0 if select is None else select(averaged)
-        if not math.isfinite(score):
-            raise DataError(f"expected a finite score of epoch {epoch + 1} to select by, got {score}")
-        if score >= best_score:
-            best, best_score = copy.deepcopy(averaged.state_dict()), score
-    network.load_state_dict(best)
+    labels = labels.to(inputs.dtype)
+    if method.one_class:
+        inputs, labels = inputs[labels > 0.5], labels[labels > 0.5]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        generator = torch.Generator().manual_seed(config.seed)
+        trainer = Trainer(network, config.learning_rate, config.weight_decay, config.averaging, generator)
+        epochs = range(config.epochs)
+        if method.pretrain is not None:
+            epochs = range(config.warmup_epochs, config.epochs)
+            batches = (
+                batch for _ in range(config.warmup_epochs) for batch in shuffled(inputs, labels, config, generator)
+            )
+            method.pretrain(network, batches, learning_rate=config.learning_rate)
+            trainer.restart_average()
+        best, best_score = copy.deepcopy(trainer.averaged.state_dict()), -math.inf
+        for epoch in epochs:
+            warming_up = epoch < config.warmup_epochs
+            trainer.set_rate(epoch / max(1, config.epochs - 1))
+            if warming_up:
+                used = method.warmup if method.warmup is not None else method.loss(settings)
+            elif loss is not None:
+                used = loss
+            else:
+                share = own_share(epoch, config.warmup_epochs, config.epochs)
+                used = method_loss(method, settings, network, inputs[labels > 0.5][:METRIC_ROWS], share=share)
+            mean_loss, health = trainer.epoch(used, shuffled(inputs, labels, config, generator))
+            averaged = trainer.averaged.eval()
+            if after_epoch is not None:
+                after_epoch(EpochOutcome(epoch + 1, warming_up, mean_loss, health, averaged))
+            if warming_up:
+                continue
+            score = 0.0 if select is None else select(averaged)
+            if not math.isfinite(score):
+                raise DataError(f"expected a finite score of epoch {epoch + 1} to select by, got {score}")
+            if score >= best_score:
+                best, best_score = copy.deepcopy(averaged.state_dict()), score
+        network.load_state_dict(best)
+    return network.eval()
 
 
 def shuffled(

@@ -13,7 +13,7 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables, near_ways, without_sound_of
-from wakeword_tools.texts.foreign_language import foreign_language
+from wakeword_tools.texts.foreign_language import ways_to_say
 from wakeword_tools.texts.foreign_words import (
     foreign_confusables,
     foreign_of_ipa,
@@ -21,7 +21,7 @@ from wakeword_tools.texts.foreign_words import (
     foreign_without,
     other_words,
 )
-from wakeword_tools.texts.phonemes import espeak_of_ipa, pronunciations
+from wakeword_tools.texts.phonemes import espeak_of_ipa
 from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, in_tokens, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -69,10 +69,7 @@ class SpokenKeyword:
     def require_spoken(self) -> None:
         """Raise ``SynthesisError`` for a form that its language cannot say."""
         for form in self.forms:
-            if self.language == ENGLISH:
-                pronunciations(form)
-            else:
-                foreign_language(self.language).require(form)
+            ways_to_say(form, self.language)
 
     def variants(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[HeardAs, ...]:
         """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form. ``costs``: see

@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -118,10 +118,10 @@ class _Pass:
         jobs = default_jobs(seconds) if isinstance(found, Cluster) else found.workers
         return min(jobs, _MOST_NATURAL) if self.phase is Phase.NATURAL else jobs
 
-    def clips(self, kind: Kind | None = None) -> int:
-        """How many clips it makes, of one kind or of all."""
-        kinds = self.counts if kind is None else (kind,)
-        return sum(self.count(one, split) for one in kinds for split in SHARES)
+    @property
+    def clips(self) -> int:
+        """How many clips it makes."""
+        return sum(self.count(kind, split) for kind in self.counts for split in SHARES)
 
     def count(self, kind: Kind, split: Split) -> int:
         """How many clips of a kind it makes for a split."""
@@ -129,23 +129,21 @@ class _Pass:
         return max(1, round(asked * SHARES[split])) if asked and self.voices.get(split) else 0
 
 
-@dataclasses.dataclass(frozen=True)
-class _Clips:
-    """The settings of one folder of clips."""
-
-    kind: Kind
-    split: Split
-    texts: dict[str, float | None]
-    voices: list[Voice]
-    count: int
-
-
-class _Speaker:
-    """Makes the clips of a pass, and counts them."""
+class _Speaker(Events):
+    """Makes the clips of a pass, counts them, and tells of each folder's as a part of them."""
 
     def __init__(self, one: _Pass, word: SpokenKeyword, root: Path, events: TrainingEvents) -> None:
         self._pass, self._word, self._root, self._events = one, word, root, events
-        self._made = 0
+        self._made = self._making = 0
+
+    def note(self, line: str) -> None:
+        """Hand on the line."""
+        self._events.note(line)
+
+    def share(self, done: float) -> None:
+        """Tell the share of the pass."""
+        made = self._made + done * self._making
+        self._events.phase(self._pass.phase, min(1.0, made / max(1, self._pass.clips)))
 
     def folders(self, kind: Kind) -> list[Path]:
         """The folders of a kind of clips, one for each split; none if no clips are asked for."""
@@ -160,52 +158,31 @@ class _Speaker:
         self._events.note(f"synthesising {number}{engines}, from {different}")
         found = []
         for split in splits:
-            clips = _Clips(kind, split, texts[split], one.voices[split], one.count(kind, split))
-            folder = self._folder(clips)
+            folder = self._folder(kind, split, texts[split])
             if kind is Kind.POSITIVE and self._word.plan.check_voices:
                 folder = _checked(folder, self._word, self._events)
             found.append(folder)
         return found
 
-    def _folder(self, clips: _Clips) -> Path:
-        """A folder with these clips. Its name identifies the settings, and it exists only if it is complete."""
-        one, word = self._pass, self._word
-        voices = [voice.name for voice in clips.voices]
-        children = word.plan.children if clips.kind is Kind.POSITIVE else 0.0
+    def _folder(self, kind: Kind, split: Split, texts: Mapping[str, float | None]) -> Path:
+        """A folder with clips of these texts. Its name identifies the settings, and it exists only if it is complete."""
+        one, word, count = self._pass, self._word, self._pass.count(kind, split)
+        voices = [voice.name for voice in one.voices[split]]
+        children = word.plan.children if kind is Kind.POSITIVE else 0.0
         # Not the engines, which may name folders of this machine: the voices identify them.
-        identity = json.dumps([clips.texts, clips.count, word.seed, voices, children, __version__])
+        identity = json.dumps([texts, count, word.seed, voices, children, __version__])
         digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
-        folder = self._root / f"{one.prefix}{clips.kind.plural}-{clips.split}-{digest}"
-        before, self._made = self._made, self._made + clips.count
+        folder = self._root / f"{one.prefix}{kind.plural}-{split}-{digest}"
+        self._made, self._making = self._made + self._making, count
         if folder.is_dir():
             self._events.note(f"using the clips of the same settings in {folder}")
             return folder
-        distances = {text: distance for text, distance in clips.texts.items() if distance is not None}
+        distances = {text: distance for text, distance in texts.items() if distance is not None}
         part = ClipPart(
-            list(clips.texts), clips.voices, clips.count, word.seed, _MAX_PAUSE, children=children, distances=distances
+            list(texts), one.voices[split], count, word.seed, _MAX_PAUSE, children=children, distances=distances
         )
         # The folder's name identifies the clips, so that a run that was killed has the same.
-        news = _PartOf(self._events, one.phase, before, clips.count, one.clips())
-        return synthesize([part], folder, jobs=one.jobs(clips.count), resume=True, skip=True, events=news)
-
-
-@dataclasses.dataclass(frozen=True)
-class _PartOf(Events):
-    """Tells of ``count`` clips as a part of the ``total`` of a pass."""
-
-    events: TrainingEvents
-    phase: Phase
-    before: int
-    count: int
-    total: int
-
-    def note(self, line: str) -> None:
-        """Hand on the line."""
-        self.events.note(line)
-
-    def share(self, done: float) -> None:
-        """Tell the share of the pass."""
-        self.events.phase(self.phase, min(1.0, (self.before + done * self.count) / max(1, self.total)))
+        return synthesize([part], folder, jobs=one.jobs(count), resume=True, skip=True, events=self)
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:

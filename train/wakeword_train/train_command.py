@@ -49,7 +49,7 @@ def run_command(options: TrainOptions, *, text_first: bool = True) -> None:
     if options.base is not None:
         options.require_alone(_FROM, _OF_BASE)
     settings = _settings(options)
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)  # more threads seldom pay
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
@@ -175,7 +175,7 @@ _OF_BASE = (
         "noise",
         "install_voices",
     ),
-    *("anyway", "config", "out", "device", "seed", "work", "threads", "report", "jobs", "ray"),
+    *("anyway", "config", "out", "device", "seed", "work", "report", "jobs", "ray"),
 )
 """Options that fine-tuning takes."""
 _FROM = "--from, which takes --positives (your own recordings), --negatives, --near-negatives, --background and --noise"

@@ -49,7 +49,6 @@ _VOICES = typer.Option(
     help="Where there are no natural voices, fetch some (120 MB).",
 )
 _FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
-_THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,6 @@ class TrainOptions:
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False
     work: Annotated[Path, _WORK] = Path("runs")
-    threads: Annotated[int, _THREADS] = 1
     report: Annotated[bool, _REPORT] = True
     engine: Annotated[str | None, _FOR] = None
     jobs: JobsOption = None

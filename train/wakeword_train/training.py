@@ -216,8 +216,8 @@ def provenance(
         "method": config.method,
         "seed": config.seed,
         "config": dataclasses.asdict(config),
-        "data": {kind.value: _describe(store) for kind, store in stores.items()},
-        "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
+        "data": {kind.value: store.record for kind, store in stores.items()},
+        "validation": {kind.value: store.record for kind, store in held_out.items()},
         "best_epoch": dataclasses.asdict(best_epoch(reports)),
         "epochs": len(reports),
         "engines": sorted({clip.engine for store in stores.values() for clip in store.clips if clip.synthetic}),
@@ -257,13 +257,3 @@ def describe_encoder(config: TrainConfig) -> dict[str, Any]:
     path = encoder_path(config.encoder)
     origin = begin_with_encoder(build_network(config), path)
     return {"encoder": file_fingerprint(path), "encoder_held_out_words": origin.get("held_out_words", [])}
-
-
-def _describe(store: ClipStore) -> dict[str, Any]:
-    return {
-        "clips": len(store),
-        "synthetic": sum(clip.synthetic for clip in store.clips),
-        "speakers": len({clip.speaker for clip in store.clips}),
-        "hours": round(store.hours, 4),
-        "fingerprint": store.fingerprint,
-    }

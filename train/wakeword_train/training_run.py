@@ -189,7 +189,7 @@ def adversary_advice(epochs: Sequence[AdversaryHealth | None], *, of: str = "") 
 
 def made_with() -> dict[str, Any]:
     """What a card says of when, and with which packages, its model was made."""
-    packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
+    packages = ("wakeword", "torch", "numpy", "onnx", "onnxruntime")
     return {
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

@@ -119,7 +119,7 @@ COMMANDS = {
             "evaluate": Command(
                 "wakeword_tools.cli.measure_options:EvaluateOptions",
                 "Measure recall, false positives, false accepts an hour and delay on recordings.",
-                work="wakeword_tools.cli.evaluate_work:evaluate_models",
+                work="wakeword_tools.cli.evaluate_work:evaluate",
             ),
             "compare": Command(
                 "wakeword_tools.cli.measure_options:CompareOptions",

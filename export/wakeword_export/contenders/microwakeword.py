@@ -36,10 +36,6 @@ class MicroEngine:
         for one in self._models:
             one.reset()
 
-    def bytes(self) -> int:
-        """See ``RunningEngine``."""
-        return sum(Path(one.model_path.decode()).stat().st_size for one in self._models)
-
     @property
     def cutoff(self) -> float:
         """See ``RunningEngine``."""

@@ -72,10 +72,6 @@ class PorcupineEngine:
         except Exception as error:  # its errors are of classes of its own
             raise ModelError(f"expected a file that Porcupine can run, it answers: {shortened(error, 100)}") from error
 
-    def bytes(self) -> int:
-        """See ``RunningEngine``; the word alone."""
-        return sum(Path(path).stat().st_size for path in self._files)
-
 
 def _read(path: Path, data: bytes) -> ForeignFiles | None:
     # The format is not published, so that only the name tells these files from others.

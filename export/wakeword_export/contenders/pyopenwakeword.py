@@ -50,11 +50,6 @@ class OpenEngine:
         for part, state in self._fresh:
             vars(part).update(copy.deepcopy(state))
 
-    def bytes(self) -> int:
-        """See ``RunningEngine``; the shared networks included."""
-        files = (*(one.tflite_model for one in self._models), self._features.mel_path, self._features.emb_path)
-        return sum(Path(path).stat().st_size for path in files)
-
     cutoff = OPEN_CUTOFF
 
 

@@ -10,19 +10,17 @@ import numpy as np
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
-from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
 from wakeword_export.head.head_scores import HeadScores
 from wakeword_tools.handover import ALONE
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.paired import PairedDifference, paired_shares
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
-from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet, events_at
+from wakeword_tools.measure.scores import ScoreSet
 
 LAX, USUAL, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
@@ -150,20 +148,16 @@ def calibrated(
         raise CalibrationError(f"at {target.name} none of the {len(scores.positives)} positives would be found")
     laxer = Target(target.kind, min(_MOST, _LAXER * target.value))
     point = between(threshold, choose_supported(scores, laxer).threshold)
-    rates = {level: rates_at(scores, point.threshold(level)) for level in (LAX, STRICT)} | {
-        USUAL: rates_at(scores, threshold)
-    }
-    rates = {level: rates[level] for level in (LAX, USUAL, STRICT)}
+    levels = {LAX: point.threshold(LAX), USUAL: threshold, STRICT: point.threshold(STRICT)}
+    rates = {level: rates_at(scores, one) for level, one in levels.items()}
     difference = None if own is None else _against(own, target, heard, threshold)
     return point, HeadPromise(target.name, rates, difference)
 
 
 def rates_at(scores: ScoreSet, threshold: float) -> HeadRates:
     """What happens at a threshold."""
-    events = events_at(scores.streams, threshold, hop=scores.hop)
-    false = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
-    count, found = len(scores.positives), int((scores.positives >= threshold).sum())
-    return HeadRates(false, Rate(found / count, *clopper_pearson(found, count), found, count) if count else None)
+    recall = share_at(scores.positives, threshold) if len(scores.positives) else None
+    return HeadRates(false_accepts_at(scores, threshold), recall)
 
 
 def _against(own: Scored, target: Target, heard: HeadScores, threshold: float) -> PairedDifference | None:

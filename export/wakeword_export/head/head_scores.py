@@ -18,9 +18,8 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
-from wakeword_tools.measure.recordings import Selection, items_of
+from wakeword_tools.measure.recordings import Selection, inside_parts, items_of
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.transcripts import TimedText
 
 _AFTER: Array = np.zeros(SAMPLE_RATE, np.float32)
 """After a clip of the word: its last windows end behind the word, as in a stream that goes on."""
@@ -95,7 +94,9 @@ def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Li
             positives[read.name] = float(scores.max())
             continue
         parts = recordings.parts.get(read.path)  # all of it is measured where there are none
-        inside = np.ones(len(scores), bool) if parts is None else _inside(listener, len(scores), parts)
+        places = listener.hop / 100 * np.arange(len(scores))
+        starts, ends = (first + places for first in listener.first_window)
+        inside = np.ones(len(scores), bool) if parts is None else inside_parts(starts, ends, parts)
         streams.append(np.where(inside, scores, 0.0))
         seconds += read.seconds if parts is None else min(read.seconds, float(inside.sum()) * listener.hop / 100)
     seen.report_copies()
@@ -115,7 +116,7 @@ def _scored(
     """The recordings that can be read, each with its scores."""
     for item in items_of(recordings):
         try:
-            for file in local_files(item.source):
+            for file in local_files(item):
                 hashed = HashedBlocks(pcm_blocks(file.path))
                 after = [_AFTER] if item.kind is Kind.POSITIVE else []
                 try:
@@ -127,12 +128,3 @@ def _scored(
                     yield read, item.kind, scores
         except AudioError as error:
             seen.unreadable(str(error))
-
-
-def _inside(listener: ExportListener, count: int, parts: Sequence[TimedText]) -> np.ndarray:
-    """Which of the windows are inside a part, ``(count,)``."""
-    starts, ends = (place + listener.hop / 100 * np.arange(count) for place in listener.first_window)
-    inside = np.zeros(count, bool)
-    for part in parts:
-        inside |= (starts >= part.start) & (ends <= part.end)
-    return inside

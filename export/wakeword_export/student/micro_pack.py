@@ -5,9 +5,7 @@ over the channels and over time and rounded to one step. Nothing in it can be pl
 """
 
 import hashlib
-import io
 import json
-import lzma
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,13 @@ from scipy.fft import dct
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
-from wakeword_train.pack.speech_pack import BLOCK, SUFFIX, BlockCodec, SpeechPack
+from wakeword_train.pack.speech_pack import BLOCK, SUFFIX, BlockCodec, SpeechPack, unpacked
 
 CODED_STEP = 32.0
 """Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""
 _CHANNELS = 40
 MICRO_PACK_VERSION = 1
 _MOST_BYTES = 32 * 2**20
-_MOST_UNPACKED = 256 * 2**20
 
 
 def micro_pack_path(pack: Path) -> Path:
@@ -44,11 +41,9 @@ def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
     ``DataError`` if it is damaged or belongs to another pack."""
     path = micro_pack_path(pack.path)
     try:
-        decompressor = lzma.LZMADecompressor()
-        content = decompressor.decompress(read_limited(path, _MOST_BYTES), max_length=_MOST_UNPACKED)
-        with np.load(io.BytesIO(content)) as arrays:
-            header = json.loads(arrays["header"].tobytes().decode())
-            frames = decoded_frames(arrays["codes"], arrays["mean"])
+        arrays = unpacked(read_limited(path, _MOST_BYTES))
+        header = json.loads(arrays["header"].tobytes().decode())
+        frames = decoded_frames(arrays["codes"], arrays["mean"])
     except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
         raise DataError(f"{path}: expected features for microWakeWord, could not read them: {error!r}") from error
     if (header["version"], header["recordings"]) != (MICRO_PACK_VERSION, recordings_digest(pack, len(frames)) or None):

@@ -63,11 +63,6 @@ class StudentNetwork(nn.Module):
         parts = [(self.first, self.first_norm), *blocks, (self.last,)]
         return [[one for module in part for one in module.parameters()] for part in parts]
 
-    @property
-    def weights(self) -> int:
-        """How many numbers it has in use, where norms are part of the layers before them."""
-        return sum(weight.size + bias.size for weight, bias in self.folded())
-
     def folded(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Weight and bias of each layer as in ``Int8Layer``, with its norm in it."""
         found = [_folded(self.first, self.first_norm)]

@@ -95,33 +95,21 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
             train,
         )
         network = fit_student(scenes, settings, seed=config.seed)
+        batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
+        net = quantised(network, batches.clean(_WINDOWS).numpy())
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
-        return _finished(config, network, scenes, (judged, validation), only_synthetic, run, report)
-
-
-def _finished(
-    config: TrainConfig,
-    network: StudentNetwork,
-    scenes: StudentScenes,
-    held_out: tuple[Scenes, MicroSpeech],
-    only_synthetic: bool,
-    run: Path,
-    report: Line,
-) -> MicroStudent:
-    """The student in 8-bit numbers, with its cutoff, if it is good enough. ``only_synthetic``: of the words held out."""
-    words = "synthetic words" if only_synthetic else "words of people and synthetic voices"
-    batches = StudentBatches(scenes, config.student, torch.Generator().manual_seed(config.seed))
-    net = quantised(network, batches.clean(_WINDOWS).numpy())
-    cutoff, promise = chosen_cutoff(heard_by(net, *held_out, only_synthetic=only_synthetic), _RATE, warn=report)
+        heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
+        cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
     ((_, rates),) = promise.rates.items()
     assert rates.recall is not None
-    if rates.recall.value < config.student.least_recall:
+    words_held_out = "synthetic words" if only_synthetic else "words of people and synthetic voices"
+    if rates.recall.value < settings.least_recall:
         raise ModelError(
-            f"expected a student that finds {config.student.least_recall:.0%} of the {words} held out "
+            f"expected a student that finds {settings.least_recall:.0%} of the {words_held_out} held out "
             f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {cutoff / 255:.3f}; a longer "
             "word, or recordings of it, make a better one"
         )
-    lines = [line.replace("recordings of the word", words) for line in promise.lines()]
+    lines = [line.replace("recordings of the word", words_held_out) for line in promise.lines()]
     if only_synthetic:
         lines.append(
             "people may be found less often than synthetic words: export with --background and --positives measures it"

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.builders import random_model, random_model_bytes
@@ -35,14 +36,16 @@ def content_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_evaluate_compares_it_with_a_model_of_ours(cli, folder: Path, world: World) -> None:
+def test_evaluate_measures_it_as_a_model_of_ours(cli, folder: Path, world: World) -> None:
     others = ("--negatives", world.negatives, "--background", world.background, "--fa-per-hour", "40")
-    ended = cli(
-        *("evaluate", "--model", "ours.onnx", "--model", "word.json", "--positives", world.positives, *others),
-        *("--json", "--jobs", "2"),
-    )
-    assert ended.status == 0, ended.err
-    ours, foreign = json.loads(ended.out)["models"]
+
+    def report(model: str) -> dict[str, Any]:
+        ended = cli("evaluate", "--model", model, "--positives", world.positives, *others, "--json", "--jobs", "2")
+        assert ended.status == 0, ended.err
+        content: dict[str, Any] = json.loads(ended.out)
+        return content
+
+    ours, foreign = report("ours.onnx"), report("word.json")
     assert (foreign["keyword"], foreign["default_point"], list(foreign["operating_points"])) == (
         *("Marvin", "cutoff"),
         ["cutoff"],

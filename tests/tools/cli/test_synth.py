@@ -109,10 +109,6 @@ def test_wrong_usage_is_refused(arguments: list[str]) -> None:
     assert synth(*arguments).exit_code == 2
 
 
-def test_an_invalid_mass_is_refused() -> None:
-    assert synth("marvin", "--near-negatives", "--list", "--mass", "near").exit_code == 2
-
-
 @pytest.mark.parametrize("keyword", ["你好", "?!"])
 def test_positives_that_english_voices_cannot_say_are_refused(keyword: str, tmp_path: Path) -> None:
     done = synth(keyword, "--count", "2", "--out", tmp_path / "set")

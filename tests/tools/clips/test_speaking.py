@@ -9,7 +9,7 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
-from wakeword_tools.clips.speaking import SpeakWork, SpokenClip
+from wakeword_tools.clips.synthesize import SpeakWork, SpokenClip
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 

@@ -16,9 +16,10 @@ from scripts import make_demo, make_sentences
 from scripts.recipes import recipe_of
 from wakeword import ConfigError, SynthesisError
 from wakeword.audio.pcm import read_audio, write_audio
+from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword_tools.clips import speaking, synthesize
-from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
+from wakeword_tools.clips import synthesize
+from wakeword_tools.clips.clip_plan import Recipe, plan, render
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_row, write_manifest
 from wakeword_tools.clips.synthesize import ClipPart
 from wakeword_tools.engines.registry import english_voices
@@ -74,7 +75,7 @@ def test_a_run_that_was_killed_goes_on_with_its_clips(tmp_path: Path, jobs: int)
 def test_a_manifest_rebuilds_its_clips_bit_for_bit(tmp_path: Path) -> None:
     folder = synthesize.synthesize([ClipPart(TEXTS, VOICES, 20, 1, 0.3)], tmp_path / "set")
     for row in reversed(read_manifest(folder / MANIFEST)):
-        write_audio(tmp_path / "again.flac", render(recipe_of(row)).samples)
+        write_audio(tmp_path / "again.flac", render(recipe_of(row)))
         assert (tmp_path / "again.flac").read_bytes() == (folder / row.file).read_bytes()
 
 
@@ -90,8 +91,8 @@ def test_no_clip_is_empty_clipped_or_padded() -> None:
 
 def test_pauses_are_added_around_the_speech() -> None:
     recipe = plan(TEXTS, VOICES, count=1, seed=0)[0]
-    plain = render(recipe).samples
-    paused = render(dataclasses.replace(recipe, pause_before=0.25, pause_after=0.5)).samples
+    plain = render(recipe)
+    paused = render(dataclasses.replace(recipe, pause_before=0.25, pause_after=0.5))
     np.testing.assert_array_equal(paused[4000:-8000], plain)
     assert not paused[:4000].any()
     assert not paused[-8000:].any()
@@ -105,12 +106,12 @@ def test_every_text_and_every_source_comes_equally_often() -> None:
 
 
 def test_a_folder_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def break_down(recipe: Recipe) -> Utterance:
+    def break_down(recipe: Recipe) -> Array:
         if recipe.text == "turn on the lights":
             raise SynthesisError("the engine broke down")
         return render(recipe)
 
-    monkeypatch.setattr(speaking, "render", break_down)
+    monkeypatch.setattr(synthesize, "render", break_down)
     with pytest.raises(SynthesisError, match="broke down"):
         synthesize.synthesize([ClipPart(TEXTS, VOICES, 20, 0)], tmp_path / "set")
     assert list(tmp_path.iterdir()) == []

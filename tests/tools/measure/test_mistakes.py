@@ -1,11 +1,9 @@
 """All mistakes are found and saved, the worst first, and their excerpts score like the original."""
 
-import csv
 import json
 import tarfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts
@@ -76,14 +74,11 @@ def test_excerpts_score_like_the_recordings_they_are_from(low_model: Model, scor
         assert (clip_score(low_model, excerpt) >= THRESHOLD) == (one.sort == FALSE_ACCEPTS)
 
 
-def test_the_index_is_the_same_in_both_formats(low_model: Model, scored: Scored, tmp_path: Path) -> None:
+def test_the_index_names_each_excerpt(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     folder = tmp_path / "errors"
     saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD), scored)
-    as_json = json.loads((folder / "index.json").read_text())
-    with (folder / "index.csv").open(newline="") as stream:
-        as_csv = list(csv.DictReader(stream))
-    assert [row["audio"] for row in as_json] == [row["audio"] for row in as_csv] == [one.audio for one in saved]
-    assert [float(row["start"]) for row in as_csv] == [row["start"] for row in as_json]
+    index = json.loads((folder / "index.json").read_text())
+    assert [(row["audio"], row["start"]) for row in index] == [(one.audio, one.start) for one in saved]
     on_disk = {path.relative_to(folder).as_posix() for path in folder.rglob("*.flac")}
     assert on_disk == {one.audio for one in saved}
 
@@ -109,7 +104,6 @@ def test_a_folder_appears_complete_or_not_at_all(low_model: Model, scored: Score
 def test_no_mistakes_give_an_empty_index(scored: Scored, tmp_path: Path) -> None:
     assert save_mistakes(tmp_path / "errors", [], scored) == []
     assert json.loads((tmp_path / "errors" / "index.json").read_text()) == []
-    assert np.size((tmp_path / "errors" / "index.csv").read_text().splitlines()) == 1
 
 
 def test_mistakes_in_a_shard_are_those_in_its_files(low_model: Model, scored: Scored, tmp_path: Path) -> None:

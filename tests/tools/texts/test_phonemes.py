@@ -7,7 +7,7 @@ import pytest
 
 from wakeword import SynthesisError
 from wakeword_tools.engines.espeak import EspeakSynthesizer
-from wakeword_tools.engines.registry import voice_named
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.texts.phonemes import (
     dictionary,
     from_espeak,
@@ -18,6 +18,8 @@ from wakeword_tools.texts.phonemes import (
     words_of,
 )
 from wakeword_tools.texts.sounds import heard
+
+NAMED = {voice.name: voice for voice in english_voices()}
 
 
 def test_a_word_of_the_dictionary_has_its_pronunciations() -> None:
@@ -63,7 +65,7 @@ def test_phonemes_written_for_the_engine_are_read_back() -> None:
 @pytest.mark.parametrize("word", ["marvin", "seven", "hollow", "computer", "stop"])
 @pytest.mark.parametrize("accent", ["en-GB-x-rp", "en-029"])
 def test_phonemes_sound_like_the_word_in_every_accent(word: str, accent: str) -> None:
-    voice = voice_named(f"espeak-ng:{accent}+f3")
+    voice = NAMED[f"espeak-ng:{accent}+f3"]
     engine = EspeakSynthesizer()
     as_word, as_phonemes = (engine.speak(text, voice) for text in (word, to_espeak(pronunciations(word)[0])))
     assert abs(len(as_word) - len(as_phonemes)) < 0.1 * len(as_word)

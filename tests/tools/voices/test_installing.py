@@ -238,7 +238,7 @@ def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
     assert cli("voices", "install").status == 2
     misspelt = cli("voices", "install", "kokro")
     assert misspelt.status == 2
-    assert "expected one of these: kokoro, piper" in " ".join(misspelt.err.replace("│", " ").split())
+    assert "expected one of these: kokoro, or a Piper" in " ".join(misspelt.err.replace("│", " ").split())
     missing = cli("voices", "install", tmp_path / "nothing.onnx")
     assert (missing.status, len(missing.err.splitlines())) == (1, 1)
 

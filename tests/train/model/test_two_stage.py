@@ -52,7 +52,7 @@ def test_the_card_says_how_the_head_was_trained_and_nothing_of_one_that_was_repl
     source, path = tmp_path / "source.onnx", tmp_path / "copy.onnx"
     source.write_bytes(both)
     path.write_bytes(stage_one)
-    assert copy_verifier(source, path)
+    copy_verifier(source, path)
     assert parse_model(path.read_bytes()).card.training[HEAD_RECORD] == record
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.reported import card
 
 from wakeword.format.operating_point import Rate
-from wakeword_tools.page.markup import curve_of_epochs, curves_of_thresholds
+from wakeword_tools.page.markup import curves_of_thresholds
 from wakeword_train.points import ENROLMENT
 from wakeword_train.report.verdict import Verdict, VerdictGrade, meaning_of_threshold, verdict
 
@@ -106,15 +106,11 @@ def test_the_next_command_is_whole() -> None:
 
 
 def test_charts_stay_inside_their_frames() -> None:
-    curves = [
-        curves_of_thresholds([[(0.0, 0.1), (0.5, 0.8), (50.0, 1.0)]], chosen=[(0.5, 0.8)]),
-        curve_of_epochs([0.1, 0.9]),
-    ]
-    for curve in curves:
-        places = [float(number) for number in re.findall(r"[ML]([\d.-]+)", curve)]
-        assert places
-        assert all(0 <= x <= 520 for x in places)
-    assert curves_of_thresholds([], chosen=[]) == curve_of_epochs([]) == ""
+    curve = curves_of_thresholds([[(0.0, 0.1), (0.5, 0.8), (50.0, 1.0)]], chosen=[(0.5, 0.8)])
+    places = [float(number) for number in re.findall(r"[ML]([\d.-]+)", curve)]
+    assert places
+    assert all(0 <= x <= 520 for x in places)
+    assert curves_of_thresholds([], chosen=[]) == ""
 
 
 def test_a_word_without_real_speech_in_its_language_says_so_and_asks_for_an_hour_of_radio() -> None:

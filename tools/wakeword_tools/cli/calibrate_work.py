@@ -8,7 +8,6 @@ import typer
 
 from wakeword.base.errors import CalibrationError, ConfigError
 from wakeword.base.files import write_json
-from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
@@ -29,10 +28,10 @@ from wakeword_tools.measure.point_choice import (
     supported_target,
     write_points,
 )
-from wakeword_tools.measure.rates import DEFAULT_TARGETS, Choice, RateKind, Target
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, Choice, RateKind, Target, false_accepts_at
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet, events_at
-from wakeword_tools.measure.subject import read_subject, subject_data
+from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.subject import read_subject
 from wakeword_tools.measure.thresholds import just_above
 
 
@@ -53,7 +52,7 @@ def calibrate_model(options: CalibrateOptions) -> None:
             f"expected no --default for {options.model}: nothing is written into files of {foreign.engine}"
         )
     is_written = foreign is None and not options.dry_run
-    with scoring(options, [model], data=[subject_data(options.model, model)]) as (scored,):
+    with scoring(options, [options.model], [model]) as (scored,):
         points = _points(scored, targets, options)
         chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
         console().print(printable(scored.description), points_table(points, chosen), sep="\n")
@@ -143,13 +142,12 @@ def _judge_room(options: CalibrateOptions, targets: Sequence[Target]) -> None:
     path = model_file(options.model)
     model = read_subject(path)
     found = []
-    with scoring(options, [model], data=[subject_data(path, model)]) as (scored,):
+    with scoring(options, [path], [model]) as (scored,):
         scores = scored.sets[0]
         for target in targets:
             supported = supported_target(scores, target, confidence=options.confidence, warn=note)
             choice = choose_supported(scores, supported, confidence=options.confidence)
-            events = events_at(scores.streams, choice.threshold, hop=scores.hop)
-            rate = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
+            rate = false_accepts_at(scores, choice.threshold)
             found.append(
                 {"name": supported.name, "threshold": choice.threshold, "false_accepts_per_hour": asdict(rate)}
             )

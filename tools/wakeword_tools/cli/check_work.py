@@ -32,8 +32,7 @@ from wakeword_tools.texts.advice import (
     require_short,
     respelt,
 )
-from wakeword_tools.texts.foreign_language import foreign_language
-from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.foreign_language import ways_to_say
 
 _MOST = 10
 """Texts that are listed."""
@@ -48,10 +47,7 @@ def print_check(options: CheckOptions) -> None:
     keyword = options.keyword
     require_short(keyword)
     code = require_language(keyword, options.language)
-    if code == ENGLISH:
-        pronunciations(keyword)  # at once, before what takes long
-    else:
-        foreign_language(code).require(keyword)
+    ways_to_say(keyword, code)  # refused at once, before what takes long
     # On stderr, where it does not disturb what a program reads.
     note(f"comparing {keyword!r} with what people say; this takes some seconds")
     advice, english = advise_in(code, keyword), code == ENGLISH

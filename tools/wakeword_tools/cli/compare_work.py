@@ -20,7 +20,7 @@ from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.contenders.foreign import Cutoff, ForeignModel
 from wakeword_tools.measure.better import Weighing, promise_of
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
-from wakeword_tools.measure.subject import Subject, one_word, read_subject, subject_data
+from wakeword_tools.measure.subject import Subject, one_word, read_subject
 
 _Point = OperatingPoint | Cutoff
 
@@ -43,8 +43,7 @@ def compare_models(options: CompareOptions) -> None:
     word = one_word(list(models.values()))
     old, new = models.values()
     points = _point_of("OLD", options.old, old, options.point), _point_of("NEW", options.new, new, options.point)
-    data = [subject_data(files[label], model) for label, model in models.items()]
-    with scoring(options, [old, new], data=data, verify=options.verify) as (scored,):
+    with scoring(options, list(files.values()), [old, new], verify=options.verify) as (scored,):
         warn_of_seen_recordings(models, scored)
         first, second = scored.sets
         if first.only_synthetic:
@@ -95,7 +94,7 @@ def _warn_of_other_promises(points: tuple[_Point, _Point]) -> None:
     """A model that fires more often finds more, and is no better for that."""
     old, new = (point.name for point in points)
     if any(isinstance(point, Cutoff) for point in points):
-        note("warning: a cutoff of another engine promises nothing; `wakeword evaluate` compares at equal rates")
+        note("warning: a cutoff of another engine promises nothing; --engine compares at equal rates")
     elif old != new:
         note(
             f"warning: OLD is at {old} and NEW at {new}, which promise different things; --point sets the same for both"

@@ -1,4 +1,4 @@
-"""The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
+"""The work of ``wakeword evaluate``: a model and recordings to tables, a report, and mistakes as audio."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -24,58 +24,41 @@ from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.measure.subject import Subject, look, one_word, read_subject, subject_data
+from wakeword_tools.measure.subject import Subject, look, read_subject
 
 
-def evaluate_models(options: EvaluateOptions) -> None:
-    """Measure the models, print the results, and write the report and the mistakes if requested.
+def evaluate(options: EvaluateOptions) -> None:
+    """Measure a model, print the results, and write the report and the mistakes if requested.
 
-    Raises ``typer.BadParameter`` and ``ConfigError`` for targets out of their range and models that cannot be evaluated
-    together, before any work; ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
+    Raises ``typer.BadParameter`` for several models and ``ConfigError`` for targets out of their range, before any work;
+    ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
     """
     fprs, rates = options.targets.fpr or DEFAULT_FPRS, options.targets.fa_per_hour or DEFAULT_FA_PER_HOUR
     for kind, values in ((RateKind.FPR, fprs), (RateKind.FA_PER_HOUR, rates)):
         for value in values:
             Target(kind, value)
-    models = _load_comparable(options)
+    file, *others = [*map(model_file, options.models.names), *options.models.files]
+    if others:
+        raise typer.BadParameter("expected one model, got several; `wakeword compare` says which of two is better")
+    label = next(iter(options.models.names), file.stem)
+    model = read_subject(file) if options.verify else read_subject(file).stage_one()
     if options.save_errors is not None:
         # Before the work starts.
-        if len(models) > 1:
-            raise typer.BadParameter("--save-errors works with one model only; give one")
         require_absent(options.save_errors)
-        next(iter(models.values())).card.point(options.point)
-    loaded, files = list(models.values()), [*map(model_file, options.models.names), *options.models.files]
-    data = [subject_data(file, model) for file, model in zip(files, loaded, strict=True)]
-    noise = _noise(options, loaded)
-    with scoring(options, loaded, data=data, verify=options.verify, noise=noise, delays=True) as (scored, *with_noise):
+        model.card.point(options.point)
+    noise = None
+    if options.snr:
+        sounds = [path for root in options.noise or () for path in audio_files(root)]
+        noise = NoiseSettings(options.snr, sounds, options.seed, look(model))
+    with scoring(options, [file], [model], verify=options.verify, noise=noise, delays=True) as (scored, *with_noise):
         noisy = dict(zip((f"{ratio:g}" for ratio in options.snr or ()), with_noise, strict=True))
-        reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
+        report = report_on(model, scored, noisy, fprs=fprs, rates=rates)
         _warn_of_little_data(scored.sets[0], fprs, rates)
-        warn_of_seen_recordings(models, scored)
-        contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
-        content = contents[0] if len(contents) == 1 else {"models": contents}
-        give_results(options, content, lambda: _print(scored.description, reports))
+        warn_of_seen_recordings({label: model}, scored)
+        content = {"model": label, **report.to_json()}
+        give_results(options, content, lambda: _print(scored.description, label, report))
         if options.save_errors is not None:
-            _save_mistakes(options.save_errors, next(iter(models.values())), scored, options.point)
-
-
-def _load_comparable(options: EvaluateOptions) -> dict[str, Subject]:
-    """The models, each with a unique label. Raises ``ConfigError`` unless they are of one word."""
-    models = {name: read_subject(model_file(name)) for name in options.models.names}
-    stems = [path.stem for path in options.models.files]
-    for path in options.models.files:
-        is_unique = stems.count(path.stem) == 1 and path.stem not in models
-        models[path.stem if is_unique else str(path)] = read_subject(path)
-    one_word(list(models.values()))
-    return models if options.verify else {label: model.stage_one() for label, model in models.items()}
-
-
-def _noise(options: EvaluateOptions, models: Sequence[Subject]) -> NoiseSettings | None:
-    if not options.snr:
-        return None
-    files = [path for root in options.noise or () for path in audio_files(root)]
-    least = max(map(look, models))
-    return NoiseSettings(options.snr, files, options.seed, least)
+            _save_mistakes(options.save_errors, model, scored, options.point)
 
 
 def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> None:
@@ -115,15 +98,13 @@ def warn_of_seen_recordings(models: Mapping[str, Subject], scored: Scored) -> No
             )
 
 
-def _print(description: str, reports: Mapping[str, ModelReport]) -> None:
+def _print(description: str, label: str, report: ModelReport) -> None:
     screen = console()
-    keyword = next(iter(reports.values())).keyword
-    screen.print(printable(f"'{keyword}': {description}"), report_table(reports), sep="\n")
-    for label, report in reports.items():
-        screen.print(
-            *([operating_table(label, report)] if report.operating_points else []),
-            *([noise_table(label, report)] if report.snr else []),
-        )
+    screen.print(printable(f"'{report.keyword}': {description}"), report_table(label, report), sep="\n")
+    screen.print(
+        *([operating_table(label, report)] if report.operating_points else []),
+        *([noise_table(label, report)] if report.snr else []),
+    )
 
 
 def _save_mistakes(folder: Path, model: Subject, scored: Scored, point: str | None) -> None:
@@ -135,34 +116,22 @@ def _save_mistakes(folder: Path, model: Subject, scored: Scored, point: str | No
         note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")
 
 
-def reports_on(
-    models: Mapping[str, Subject],
-    scored: Scored,
-    noisy: Mapping[str, Scored],
-    *,
-    fprs: Sequence[float],
-    rates: Sequence[float],
-) -> dict[str, ModelReport]:
-    """Label -> report of each model.
+def report_on(
+    model: Subject, scored: Scored, noisy: Mapping[str, Scored], *, fprs: Sequence[float], rates: Sequence[float]
+) -> ModelReport:
+    """The report of a model.
 
     ``scored`` has the words for the delays; ``noisy`` the same clips with noise, by ratio of speech to noise in dB.
     """
-    reports = {}
-    for index, (label, model) in enumerate(models.items()):
-        clean = scored.sets[index]
-        # Background is scored once, without added noise.
-        sets = {
-            ratio: dataclasses.replace(some.sets[index], streams=clean.streams, hours=clean.hours)
-            for ratio, some in noisy.items()
-        }
-        report, *of_noise = (
-            evaluate_model(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
-            for scores in (clean, *sets.values())
-        )
-        points = {
-            name: dataclasses.replace(point, latency=latency(model, scored.words[index], point.threshold))
-            for name, point in report.operating_points.items()
-        }
-        snr = dict(zip(sets, of_noise, strict=True))
-        reports[label] = dataclasses.replace(report, snr=snr, operating_points=points)
-    return reports
+    clean = scored.sets[0]
+    # Background is scored once, without added noise.
+    sets = [dataclasses.replace(some.sets[0], streams=clean.streams, hours=clean.hours) for some in noisy.values()]
+    report, *of_noise = (
+        evaluate_model(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
+        for scores in (clean, *sets)
+    )
+    points = {
+        name: dataclasses.replace(point, latency=latency(model, scored.words[0], point.threshold))
+        for name, point in report.operating_points.items()
+    }
+    return dataclasses.replace(report, snr=dict(zip(noisy, of_noise, strict=True)), operating_points=points)

@@ -75,9 +75,9 @@ class TargetOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions:
-    """Measure recall, false positives, false accepts an hour and delay on recordings.
+    """Measure recall, false positives, false accepts an hour and delay of a model on recordings.
 
-    Several models of one word have a column each, on the same recordings; `wakeword compare` says which is better.
+    `wakeword compare` measures two on the same recordings, and says which is better.
     """
 
     positives: PositivesOption

@@ -1,6 +1,6 @@
 """Tables with the results of calibration and evaluation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.table import Table
 
@@ -53,17 +53,11 @@ def _heads(apart: bool) -> list[str]:
     return ["point", "threshold", *recalls, "FPR, negatives", "FPR, near negatives"]
 
 
-def report_table(reports: Mapping[str, ModelReport]) -> Table:
-    """One row for each figure, and one column for each model."""
-    made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", *reports)
-    columns = [_figures(report) for report in reports.values()]
-    for name in columns[0]:
-        made.add_row(name, *(figures[name] for figures in columns))
-    return made
-
-
-def _figures(report: ModelReport) -> dict[str, str]:
-    figures = {} if report.roc_auc is None else {"ROC area": f"{report.roc_auc:.4f}"}
+def report_table(label: str, report: ModelReport) -> Table:
+    """One row for each figure."""
+    made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", label)
+    if report.roc_auc is not None:
+        made.add_row("ROC area", f"{report.roc_auc:.4f}")
     groups = {
         "recall at fpr={}": report.recall_at_fpr,
         "  negatives alone, fpr={}": report.recall_at_fpr_negatives,
@@ -71,11 +65,10 @@ def _figures(report: ModelReport) -> dict[str, str]:
         "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
     }
     for name, recalls in groups.items():
-        figures |= {
-            name.format(target): f"{interval(one.recall, one.low, one.high)} at {threshold(one.threshold)}"
-            for target, one in recalls.items()
-        }
-    return figures
+        for target, one in recalls.items():
+            figure = f"{interval(one.recall, one.low, one.high)} at {threshold(one.threshold)}"
+            made.add_row(name.format(target), figure)
+    return made
 
 
 def operating_table(label: str, report: ModelReport) -> Table:

@@ -23,7 +23,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
-from wakeword_tools.measure.subject import Subject, one_word, read_engine, subject_data
+from wakeword_tools.measure.subject import Subject, one_word, read_engine
 from wakeword_tools.page.markup import COLOURS, bullets, curves_of_thresholds, document, sound, text
 
 _SECONDS, _TURNS, _BLOCK = 30, 3, 1_280
@@ -46,9 +46,8 @@ def compare_engines(options: CompareOptions) -> None:
     files, models = [file for file, _ in read], [model for _, model in read]
     word = one_word(models)
     rate = _RATE if options.fa_per_hour is None else options.fa_per_hour
-    data = [subject_data(file, model) for file, model in read]
     used = models if options.verify else [model.stage_one() for model in models]
-    with scoring(options, used, data=data, verify=options.verify, delays=True) as (scored,):
+    with scoring(options, files, used, verify=options.verify, delays=True) as (scored,):
         warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
         standings = judge(used, scored, rate)
         warn_of_few_hours(scored.sets[0].hours, rate)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 
 import typer
@@ -19,7 +19,7 @@ from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.recordings import Scored, items_of, scored_rows
 from wakeword_tools.measure.score_work import ScoreWork
 from wakeword_tools.measure.selection import select
-from wakeword_tools.measure.subject import Subject, SubjectData, one_word
+from wakeword_tools.measure.subject import Subject, one_word, subject_data
 
 Measuring = CalibrateOptions | CompareOptions | EvaluateOptions
 
@@ -27,18 +27,18 @@ Measuring = CalibrateOptions | CompareOptions | EvaluateOptions
 @contextmanager
 def scoring(
     options: Measuring,
+    files: Sequence[Path],
     models: Sequence[Subject],
     *,
-    data: Sequence[SubjectData],
     verify: bool = True,
     noise: NoiseSettings | None = None,
     delays: bool = False,
 ) -> Iterator[list[Scored]]:
     """Score all recordings as they are, and clips at each ratio of ``noise``, with progress and warnings on stderr.
 
-    ``data``: what other processes load the models from. ``verify``: whether models of two stages use the second one.
-    ``delays``: score the positives in streams too. The scores are kept next to the report
-    until the block, which uses them, has ended without an error.
+    ``files``: from which the models were read, for other processes. ``verify``: whether models of two stages use the
+    second one. ``delays``: score the positives in streams too. The scores are kept next to the report until the block,
+    which uses them, has ended without an error.
 
     Raises ``typer.BadParameter`` if scores are to be resumed that are kept nowhere, ``DataError`` for noise that cannot be
     used, and what ``select``, ``scored_rows`` and ``Run.rows`` do.
@@ -54,13 +54,22 @@ def scoring(
     }
     chosen = select(places, one_word(models), report=note)
     mixer = None if noise is None else NoiseMixer.of(noise, warn=note)
+    data = [subject_data(file, model) for file, model in zip(files, models, strict=True)]
     work = ScoreWork(models, data=data, verify=verify, noise=noise, mixer=mixer, delays=delays)
-    with _journal(options.report, work, resume=jobs.resume) as journal:
+    kept: AbstractContextManager[Journal | None] = nullcontext()
+    if options.report is not None:
+        kept = open_results(journal_of(options.report), work.digest, resume=jobs.resume)
+    with kept as journal:
         run = Run(work, items_of(chosen), journal)
         executor = executor_for(run.seconds, jobs=jobs.jobs, ray=jobs.ray)
-        with audio_progress("scoring", run.size) as report, closing(run.rows(executor, report)) as rows:
-            found = scored_rows(models, chosen, rows, warn=note)
-        yield found
+        try:
+            with audio_progress("scoring", run.size) as report, closing(run.rows(executor, report)) as rows:
+                found = scored_rows(models, chosen, rows, warn=note)
+            yield found
+        except CalibrationError:
+            if journal is not None and journal.is_kept:
+                note("the scores are kept; with --resume they are used again, also for other targets")
+            raise
         if journal is not None:
             journal.finish()
 
@@ -73,18 +82,3 @@ def give_results(options: CompareOptions | EvaluateOptions, content: object, sho
         show()
     if options.report is not None:
         write_json(options.report, content)
-
-
-@contextmanager
-def _journal(report: Path | None, work: ScoreWork, *, resume: bool) -> Iterator[Journal | None]:
-    """Where the scores are kept, if there is a report next to which they can be."""
-    if report is None:
-        yield None
-        return
-    with open_results(journal_of(report), work.digest, resume=resume) as journal:
-        try:
-            yield journal
-        except CalibrationError:
-            if journal.is_kept:
-                note("the scores are kept; with --resume they are used again, also for other targets")
-            raise

@@ -35,12 +35,6 @@ class TextOptions:
     distinct: Annotated[
         int, typer.Option("--distinct", metavar="N", min=1, max=1_000_000, help="Number of distinct near negatives.")
     ] = 150
-    mass: Annotated[
-        str | None,
-        typer.Option(
-            "--mass", metavar="D:SHARE,...", help="Share of the texts at each distance. Default: 1:0.4,2:0.4,3:0.2."
-        ),
-    ] = None
     texts: Annotated[
         Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives instead, one a line.")
     ] = None

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import typer
-
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import require_absent
 from wakeword.base.text import counted
@@ -19,7 +17,7 @@ from wakeword_tools.engines.languages import require_unicode
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose_texts, histogram, speakable
+from wakeword_tools.texts.candidates import Candidate, choose_texts, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.splits import read_texts
@@ -109,24 +107,12 @@ def near_negatives(
     """The near negatives of each split in ``shares``."""
     if options.texts is not None:
         return _own(keyword, options.texts, list(shares), any_split=options.any_side)
-    mass = _distance_shares(options.mass)
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
     return {
-        split: choose_texts(speakable(pool, voices[split]), number, split=split, mass=mass)
+        split: choose_texts(speakable(pool, voices[split]), number, split=split)
         for split, number in numbers_of("--distinct", options.distinct, shares).items()
     }
-
-
-def _distance_shares(mass: str | None) -> Mapping[int, float]:
-    """The value of ``--mass``, ``1:0.4,2:0.4,3:0.2``, as numbers. Raises ``typer.BadParameter`` if it has another form."""
-    if mass is None:
-        return DEFAULT_MASS
-    try:
-        parts = (part.split(":") for part in mass.split(","))
-        return {int(distance): float(share) for distance, share in parts}
-    except ValueError as error:
-        raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {mass!r}") from error
 
 
 def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) -> SplitTexts:

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +12,7 @@ from wakeword.base.errors import WakewordError
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 
-_CHOICES = "kokoro, piper, or a Piper voice's file or folder"
+_CHOICES = "kokoro, or a Piper voice's file or folder"
 
 
 class _Action(StrEnum):
@@ -24,7 +23,8 @@ class _Action(StrEnum):
 def voices(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
     what: Annotated[
-        str, typer.Argument(metavar="[kokoro|piper|FILE]", help="What to install; of Piper also a folder or file.")
+        str,
+        typer.Argument(metavar="[kokoro|FILE]", help="What to install: Kokoro, or Piper voices in a folder or file."),
     ] = "",
     licence: Annotated[str, typer.Option("--licence", metavar="NAME", help="Licence of a voice of your own.")] = (
         "see the voice's model card"
@@ -43,12 +43,10 @@ def voices(
     if not what:
         raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.voice_install import KOKORO, PIPER, install_kokoro, install_piper, install_piper_file
+    from wakeword_tools.voices.voice_install import KOKORO, install_kokoro, install_piper_file
 
     if what == KOKORO:
         done = install_kokoro(note, replace=replace)
-    elif what == PIPER:
-        done = install_piper(note, replace=replace)
     elif not what.endswith(".onnx") and not Path(what).exists():
         raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
     else:
@@ -57,21 +55,6 @@ def voices(
         print(json.dumps({"folder": str(done.folder), "voices": done.voices, "licence": done.licence}))
     else:
         print(printable(f"{done.voices} voice(s) in {done.folder}, licence: {done.licence}"))
-
-
-@dataclass(frozen=True)
-class _Listed:
-    """The voices of one engine."""
-
-    engine: str
-    kind: str
-    """``fast`` or ``natural``."""
-    speakers: int
-    licence: str
-    folder: str | None
-    """Folder of the voices that the user has installed; ``None``: they come with the engine."""
-    speaks: int
-    """Speakers of the language that is asked for; the others say it with their accent."""
 
 
 def _list(language: str, *, as_json: bool) -> None:
@@ -83,13 +66,14 @@ def _list(language: str, *, as_json: bool) -> None:
     folders, code = installed_folders(), language_named(language)
     listed = list(_listed(folders, code))
     if as_json:
-        print(json.dumps([asdict(one) for one in listed], indent=1))
+        print(json.dumps(listed, indent=1))
     else:
         for one in listed:
-            own = "" if code == ENGLISH else f", {one.speaks} of the language"
-            print(printable(f"{one.engine:<10} {one.kind:<8} {one.speakers:>4} speaker(s){own}  {one.licence}"))
+            own = "" if code == ENGLISH else f", {one['speaks']} of the language"
+            line = "{engine:<10} {kind:<8} {speakers:>4} speaker(s){own}  {licence}".format(own=own, **one)
+            print(printable(line))
     natural = installed_engines("natural")
-    if code != ENGLISH and not any(one.speaks for one in listed if one.kind == "natural"):
+    if code != ENGLISH and not any(one["speaks"] for one in listed if one["kind"] == "natural"):
         note(f"none of the natural voices speaks {name_of_language(code)}: they say its phonemes with their own accent")
     if not natural:
         note(
@@ -100,8 +84,12 @@ def _list(language: str, *, as_json: bool) -> None:
         note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
 
 
-def _listed(folders: Mapping[str, Path], language: str) -> Iterator[_Listed]:
-    """The engines of this machine; one that cannot be used is reported and left out."""
+def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, Any]]:
+    """The engines of this machine, as ``--json`` prints them; one that cannot be used is reported and left out.
+
+    ``folder``: of the voices that the user has installed; ``None``: they come with the engine. ``speaks``: speakers of the
+    language; the others say it with their accent.
+    """
     from wakeword_tools.engines.registry import installed_engines, voices_in
     from wakeword_tools.engines.synthesizer import of_language
     from wakeword_tools.voices.voice_install import licence_of
@@ -118,7 +106,9 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[_Listed]:
                 continue
             folder = folders.get(name)
             own = found if kind == "fast" else of_language(found, language)
-            speakers = len({voice.source for voice in found if "+" not in voice.source})
+            speakers, speaks = (
+                len({voice.source for voice in some if "+" not in voice.source}) for some in (found, own)
+            )
             licence = ("" if folder is None else licence_of(folder)) or found[0].licence
-            speaks = len({voice.source for voice in own if "+" not in voice.source})
-            yield _Listed(name, kind, speakers, licence, None if folder is None else str(folder), speaks)
+            row = {"engine": name, "kind": kind, "speakers": speakers, "licence": licence}
+            yield row | {"folder": None if folder is None else str(folder), "speaks": speaks}

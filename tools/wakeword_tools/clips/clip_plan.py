@@ -44,14 +44,6 @@ class Recipe:
             raise SynthesisError(f"expected formants in 0.7..1.4 and a carrier with one {{}}, got {self}")
 
 
-@dataclass(frozen=True)
-class Utterance:
-    """A recipe and its sound, ``(samples,)`` float32 mono at 16 kHz."""
-
-    recipe: Recipe
-    samples: Array
-
-
 def plan(
     texts: Sequence[str],
     voices: Sequence[Voice],
@@ -105,8 +97,8 @@ def _shuffled_rounds(items: Sequence[str], count: int, random: np.random.Generat
     return [items[index] for index in np.concatenate(rounds)[:count]]
 
 
-def render(recipe: Recipe) -> Utterance:
-    """Speak a recipe: trimmed, scaled to -23 dBFS without clipping, pauses added.
+def render(recipe: Recipe) -> Array:
+    """Speak a recipe, ``(samples,)`` float32 mono at 16 kHz: trimmed, scaled to -23 dBFS without clipping, pauses added.
 
     Raises ``SynthesisError`` as ``Synthesizer.speak`` does. The same recipe always gives the same samples.
     """
@@ -120,7 +112,7 @@ def render(recipe: Recipe) -> Utterance:
         spoken = soxr.resample(spoken, SAMPLE_RATE * recipe.formants, SAMPLE_RATE)
     speech = levelled(trim(spoken))
     pauses = [np.zeros(round(pause * SAMPLE_RATE), np.float32) for pause in (recipe.pause_before, recipe.pause_after)]
-    return Utterance(recipe, np.concatenate([pauses[0], speech, pauses[1]]))
+    return np.concatenate([pauses[0], speech, pauses[1]])
 
 
 def levelled(samples: Array) -> Array:

@@ -40,26 +40,11 @@ def recorded_row(file: Path, text: str, source: str, split: Split) -> dict[str, 
 
 def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
     """The row of a synthesised clip: all of its recipe, which ``scripts.recipes`` reads."""
-    # Rows of English are as they were before there were other languages.
-    language = {} if recipe.voice.language == ENGLISH else {"language": recipe.voice.language}
-    return language | {
-        "file": file,
-        "text": recipe.text,
-        "engine": recipe.voice.engine,
-        "voice": recipe.voice.name,
-        "accent": recipe.voice.accent,
-        "variant": recipe.voice.variant,
-        "locator": recipe.voice.locator,
-        "source": recipe.voice.source,
-        "split": recipe.voice.split,
-        "prosody": dataclasses.asdict(recipe.prosody),
-        "pause_before": recipe.pause_before,
-        "pause_after": recipe.pause_after,
-        "formants": recipe.formants,
-        "carrier": recipe.carrier,
-        "seed": seed,
-        "licence": recipe.voice.licence,
-    }
+    row = dataclasses.asdict(recipe)
+    voice = row.pop("voice")
+    if voice["language"] == ENGLISH:
+        del voice["language"]  # rows of English are as they were before there were other languages
+    return {"file": file, "voice": voice.pop("name"), **voice, **row, "seed": seed}
 
 
 def write_manifest(folder: Path, rows: Iterable[Mapping[str, object]]) -> None:

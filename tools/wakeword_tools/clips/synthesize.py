@@ -2,29 +2,72 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wakeword.audio.pcm import audio_bytes
 from wakeword.base.errors import SynthesisError
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder
 from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, ThisProcess
-from wakeword_tools.clips.clip_plan import Recipe, plan
+from wakeword.batch.jobs.work import Executor, Report, ThisProcess
+from wakeword_tools.clips.clip_plan import Recipe, plan, render
 from wakeword_tools.clips.manifest import recipe_row, write_manifest
-from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP, SpeakWork, SpokenClip
-from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voice import Voice
-from wakeword_tools.texts.foreign_words import foreign_sounds
-from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.foreign_language import ways_to_say
 
+SECONDS_FOR_A_CLIP = 60.0
+_SECONDS = 4.0
+"""A clip is as much work as so much audio that is scored, or more."""
 _HOPELESS = 20
 """If so many clips fail at the beginning and none succeeds, no further one is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenClip:
+    """A clip to speak."""
+
+    recipe: Recipe
+    key: str
+    """Its name in the folder."""
+    size: float = 1.0
+    seconds: float = _SECONDS
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What became of a clip."""
+
+    content: bytes
+    """The bytes of a FLAC file: 16 kHz mono 16-bit."""
+    error: str | None = None
+    """Why it could not be spoken."""
+
+
+class SpeakWork:
+    """Speaks clips: ``wakeword.batch.jobs.work.Work``. Rows are ``Spoken``."""
+
+    def begin(self, report: Report) -> Callable[[SpokenClip], Spoken]:
+        """Engines are loaded with the first clip that needs them."""
+
+        def spoken(clip: SpokenClip) -> Spoken:
+            try:
+                found = Spoken(audio_bytes(render(clip.recipe), "FLAC"))
+            except SynthesisError as error:
+                found = self.lost(clip, str(error))
+            report(clip.size, clip.seconds)
+            return found
+
+        return spoken
+
+    def lost(self, item: SpokenClip, reason: str) -> Spoken:
+        """The row of a clip that could not be spoken."""
+        return Spoken(b"", reason)
 
 
 @dataclass(frozen=True)
@@ -133,9 +176,7 @@ def _spoken(
 
 def _phonemes(text: str, language: str) -> str:
     """Phonemes for the manifest; empty where the language has none, as a voice of another one can still speak it."""
-    if language != ENGLISH:
-        return " ".join(foreign_sounds(text, language))
     try:
-        return " ".join(pronunciations(text)[0])
+        return " ".join(ways_to_say(text, language)[0])
     except SynthesisError:
         return ""

@@ -26,10 +26,6 @@ class RunningEngine(Protocol):
         """Start: forget all audio."""
         ...
 
-    def bytes(self) -> int:
-        """Size of the files that the engine reads for its words."""
-        ...
-
     @property
     def cutoff(self) -> float:
         """The score above which the engine reports the word, as its makers set it."""

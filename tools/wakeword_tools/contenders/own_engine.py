@@ -34,10 +34,9 @@ class OwnEngine:
 
     def __init__(self, models: Sequence[Path]) -> None:
         """``models``: the same file or included keyword, as often as there are words."""
-        from wakeword.model.installed import model_file
         from wakeword.model.model import load_model
 
-        self._file, self.cutoff = model_file(models[0]), load_model(models[0]).card.point().threshold
+        self.cutoff = load_model(models[0]).card.point().threshold
         self._detector = detector_for(str(models[0]), len(models))
 
     def push(self, block: "NDArray[np.int16]") -> float:
@@ -48,10 +47,6 @@ class OwnEngine:
     def reset(self) -> None:
         """See ``RunningEngine``."""
         self._detector.reset()
-
-    def bytes(self) -> int:
-        """See ``RunningEngine``."""
-        return self._file.stat().st_size
 
 
 OURS = Contender(

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from subprocess import PIPE
@@ -58,12 +58,17 @@ class CommandSynthesizer:
             )
         factors = {"rate": prosody.rate, "stretch": 1 / prosody.rate, "pitch": prosody.pitch}
         values = {"voice": voice.variant, "text": text, **{name: f"{factor:.3f}" for name, factor in factors.items()}}
-
-        def run(path: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="wakeword-speech-") as folder:
+            path = Path(folder) / "speech.wav"
             filled = [_filled(word, {**values, "wav": str(path)}) for word in words]
             run_program(filled, text="" if "{text}" in words else text)
-
-        return spoken_to_file(run)
+            try:
+                samples = read_audio(path)
+            except AudioError as error:
+                raise SynthesisError(f"expected the program to write speech, could not read it: {error}") from error
+        if not len(samples):
+            raise SynthesisError("expected the program to write speech, got an empty file")
+        return samples
 
 
 def _words(command: str) -> list[str]:
@@ -160,20 +165,6 @@ def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):  # it ended meanwhile
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def spoken_to_file(speak: Callable[[Path], object]) -> Array:
-    """``(samples,)`` at 16 kHz of the WAV file that ``speak`` writes to the given path."""
-    with tempfile.TemporaryDirectory(prefix="wakeword-speech-") as folder:
-        path = Path(folder) / "speech.wav"
-        speak(path)
-        try:
-            samples = read_audio(path)
-        except AudioError as error:
-            raise SynthesisError(f"expected the program to write speech, could not read it: {error}") from error
-    if not len(samples):
-        raise SynthesisError("expected the program to write speech, got an empty file")
-    return samples
 
 
 ENGINE = Engine(name=COMMAND, voices=read_command_voices, synthesizer=CommandSynthesizer, takes_place="FILE.toml")

@@ -13,13 +13,11 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak_library import (
     TIED,
-    clauses,
     collect,
     copy_english,
     copy_language,
     fresh_library,
-    read_symbols,
-    read_twice,
+    reading,
 )
 from wakeword_tools.engines.languages import ENGLISH, accents_of, espeak_data, language_files
 from wakeword_tools.engines.synthesizer import Engine, Prosody, TimedSpeech
@@ -191,7 +189,7 @@ class EspeakSynthesizer:
         """
         with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
             collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
-            return [read_twice(library, text) for text in texts]
+            return [(reading(library, text, "·", own=True), reading(library, text, "·")) for text in texts]
 
     def phonemes(self, texts: Sequence[str], accent: str) -> list[list[str]]:
         """The reading of each text in this accent: IPA symbols of all words in a row, stress marks before the vowels.
@@ -199,7 +197,8 @@ class EspeakSynthesizer:
         Raises ``SynthesisError`` for an unknown accent.
         """
         with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
-            return [read_symbols(library, text) for text in texts]
+            read = [reading(library, text, "_").replace(" ", "_") for text in texts]
+            return [[symbol for symbol in one.split("_") if symbol] for one in read]
 
     def ipa(self, text: str, accent: str) -> str:
         """The reading of the text in this accent: IPA in one line, a space between words, ``^`` within a single sound
@@ -207,7 +206,7 @@ class EspeakSynthesizer:
         """
         with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
             collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
-            return " ".join(" ".join(clauses(library, text, TIED | ord("^") << 8)).split())
+            return reading(library, text, "^", flags=TIED)
 
     def _of_accent(self, accent: str) -> Voice:
         voice = next((voice for voice in self._voices if voice.accent == accent), None)
@@ -232,6 +231,5 @@ ENGINE = Engine(
     takes_phonemes=True,
     kind="fast",
     available=lambda: ESPEAK,
-    named_voices=espeak_voices,
     in_language=lambda voices, language: espeak_voices(language),
 )

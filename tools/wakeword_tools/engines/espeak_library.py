@@ -38,7 +38,7 @@ _LIST_END, _WORD = 0, 1
 _RETRIEVAL, _DONT_EXIT = 2, 0x8000
 _UTF8, _PHONEMES, _IPA = 1, 0x100, 2
 TIED = 0x80
-"""Flag for ``clauses``: the mark is put within one sound instead of between sounds."""
+"""Flag for ``reading``: the mark is put within one sound instead of between sounds."""
 _RATE, _VOLUME, _PITCH, _RANGE = 1, 2, 3, 4
 
 # A process has one set of the library's C globals, so users take turns.
@@ -117,28 +117,16 @@ def collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tu
     return np.frombuffer(b"".join(blocks), "<i2").astype(np.int16), words
 
 
-def read_symbols(library: ctypes.CDLL, text: str) -> list[str]:
-    parts = clauses(library, text, ord("_") << 8)
-    return [symbol for clause in parts for word in clause.split() for symbol in word.split("_") if symbol]
+def reading(library: ctypes.CDLL, text: str, mark: str, *, flags: int = 0, own: bool = False) -> str:
+    """The IPA of a text in one line, with a ``mark`` between symbols and a space between words.
 
-
-def read_twice(library: ctypes.CDLL, text: str) -> tuple[str, str]:
-    """The text in the library's own phonemes and in IPA, with ``·`` between sounds."""
-    marks = ord("·") << 8
-    own, ipa = (" ".join(" ".join(clauses(library, text, marks, kind=kind)).split()) for kind in (0, _IPA))
-    return own, ipa
-
-
-def clauses(library: ctypes.CDLL, text: str, marks: int, *, kind: int = _IPA) -> Iterator[str]:
-    """The IPA of each clause; ``marks`` holds the character between symbols (times 256) and flags.
-
-    ``kind`` 0: the library's own phonemes.
+    ``own``: the library's own phonemes.
     """
     library.espeak_TextToPhonemes.restype = ctypes.c_char_p
-    rest = ctypes.c_char_p(text.replace("\0", " ").encode())
+    rest, kind, clauses = ctypes.c_char_p(text.replace("\0", " ").encode()), 0 if own else _IPA, list[bytes]()
     while rest.value:
-        clause: bytes = library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, kind | marks)
-        yield clause.decode()
+        clauses.append(library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, kind | flags | ord(mark) << 8))
+    return " ".join(b" ".join(clauses).decode().split())
 
 
 def copy_english(data: Path, to: Path) -> None:

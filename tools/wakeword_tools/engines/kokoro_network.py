@@ -65,26 +65,25 @@ class KokoroNetwork:
 
     def tokens(self, text: str, *, british: bool) -> list[int]:
         """The tokens of the text's sounds and of its end mark; empty if it has no sounds."""
-        mark = text.rstrip()[-1:]
         ipa = shared_espeak().ipa(text, "en" if british else "en-US")
         for old, new in (*_FROM_IPA, *(_FROM_BRITISH if british else _FROM_AMERICAN)):
             ipa = ipa.replace(old, new)
-        if not any(symbol.isalpha() for symbol in ipa):
-            return []
-        sounds = [self.vocabulary[symbol] for symbol in ipa if symbol in self.vocabulary]
-        return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
+        return self._encoded(text, ipa)
 
     def foreign_tokens(self, text: str, language: str) -> list[int]:
         """The tokens of a text in another language than English, as ``tokens``."""
-        mark = text.rstrip()[-1:]
         reader = accents_of(language)[0]
         ipa = _with_arrows(*shared_espeak().readings([text], reader)[0]) if language == "zh" else ""
         ipa = re.sub(r"\([^)]*\)", "", ipa or shared_espeak().ipa(text, reader))
         for old, new in _FROM_ANY:
             ipa = ipa.replace(old, new)
-        sounds = [self.vocabulary[symbol] for symbol in unicodedata.normalize("NFD", ipa) if symbol in self.vocabulary]
+        return self._encoded(text, unicodedata.normalize("NFD", ipa))
+
+    def _encoded(self, text: str, ipa: str) -> list[int]:
+        mark = text.rstrip()[-1:]
         if not any(symbol.isalpha() for symbol in ipa):
             return []
+        sounds = [self.vocabulary[symbol] for symbol in ipa if symbol in self.vocabulary]
         return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
 
     def style(self, name: str, length: int) -> Array:

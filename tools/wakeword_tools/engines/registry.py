@@ -100,17 +100,6 @@ def voices_in(language: str, split: Split | None = None, *, engines: Iterable[st
     return [voice for voice in found if split in (None, voice.split)]
 
 
-def voice_named(name: str) -> Voice:
-    """The voice of that stable name, which begins with its engine's name, if that engine has named voices.
-
-    Raises ``SynthesisError`` if there is none.
-    """
-    for voice in engine_named(name.partition(":")[0]).named_voices():
-        if voice.name == name:
-            return voice
-    raise SynthesisError(f"expected the name of a voice such as 'espeak-ng:en-GB-x-rp+f3', got {name!r}")
-
-
 def _voices_of(text: str) -> list[Voice]:
     """Every voice of an engine, given as for ``english_voices``."""
     name, colon, place = text.partition(":")

@@ -85,8 +85,6 @@ class Engine:
     """How to name it on this machine, with its place if it takes one; ``None`` if it is not here. For engines of a kind."""
     in_language: Callable[[list[Voice], str], list[Voice]] = of_language
     """Its voices and a language other than English -> the voices that speak it; by default those with its accent."""
-    named_voices: Callable[[], list[Voice]] = list
-    """The voices that can be restored from their names alone, whether or not they are installed."""
 
 
 def require_plain_words(text: str, engine: str) -> None:

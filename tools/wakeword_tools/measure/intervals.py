@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import special
@@ -73,12 +73,8 @@ def assurance_of_rate(allowed: int, hours: float, rate: float) -> float:
 
 def most_events(hours: float, rate: float, *, confidence: float) -> int | None:
     """The most events allowed so that ``rate`` an hour is kept with that confidence; ``None``: too few hours."""
-    return _largest(lambda allowed: assurance_of_rate(allowed, hours, rate), confidence)
-
-
-def _largest(assurance: Callable[[int], float], confidence: float) -> int | None:
     allowed = -1
-    while assurance(allowed + 1) >= confidence:
+    while assurance_of_rate(allowed + 1, hours, rate) >= confidence:
         allowed += 1
     return None if allowed < 0 else allowed
 

@@ -1,6 +1,5 @@
 """The worst mistakes of a model as audio, to listen to and to train against."""
 
-import csv
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -82,7 +81,7 @@ def _peak(stream: Scores, index: int, threshold: float) -> float:
 
 
 def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most: int = MOST) -> list[Mistake]:
-    """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts, ``index.csv``, ``index.json``.
+    """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts and ``index.json``.
 
     ``scored``: the recordings in which they were found. The folder appears when it is complete. Returns the saved
     mistakes. Raises ``ConfigError`` if the folder exists, and ``AudioFileError`` if a recording is no longer there.
@@ -109,14 +108,5 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most
                 write_audio(target / audio, samples[first:last])
                 saved.append(Mistake(**{**asdict(one), "audio": audio}))
         saved.sort(key=lambda one: one.audio)
-        _write_index(target, saved)
+        write_json(target / "index.json", [asdict(one) for one in saved])
     return saved
-
-
-def _write_index(folder: Path, saved: list[Mistake]) -> None:
-    rows = [asdict(one) for one in saved]
-    write_json(folder / "index.json", rows)
-    with (folder / "index.csv").open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
-        writer = csv.DictWriter(stream, list(Mistake.__dataclass_fields__), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

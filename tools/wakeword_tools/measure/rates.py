@@ -100,22 +100,22 @@ class Measured:
 
 def measure(scores: ScoreSet, threshold: float) -> Measured:
     """The rates of ``threshold`` on these scores; ``None`` where there are no recordings."""
+    others = scores.negatives, scores.near_negatives, scores.synthetic_positives
+    negatives, near, synthetic = (share_at(some, threshold) if len(some) else None for some in others)
+    fired = false_accepts_at(scores, threshold) if scores.hours else None
+    return Measured(share_at(scores.positives, threshold), negatives, near, fired, synthetic)
 
-    def reached(some: Scores) -> Rate:
-        count = int((some >= threshold).sum())
-        return Rate(count / len(some), *clopper_pearson(count, len(some)), count, len(some))
 
-    false_accepts = None
-    if scores.hours:
-        events = events_at(scores.streams, threshold, hop=scores.hop)
-        false_accepts = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
-    return Measured(
-        reached(scores.positives),
-        reached(scores.negatives) if len(scores.negatives) else None,
-        reached(scores.near_negatives) if len(scores.near_negatives) else None,
-        false_accepts,
-        reached(scores.synthetic_positives) if len(scores.synthetic_positives) else None,
-    )
+def share_at(some: Scores, threshold: float) -> Rate:
+    """The share of clips, ``(n,)`` and not none, that reach a threshold."""
+    count = int((some >= threshold).sum())
+    return Rate(count / len(some), *clopper_pearson(count, len(some)), count, len(some))
+
+
+def false_accepts_at(scores: ScoreSet, threshold: float) -> Rate:
+    """The false accepts an hour at a threshold; there must be long recordings."""
+    events = events_at(scores.streams, threshold, hop=scores.hop)
+    return Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
 
 
 def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confidence: float | None = None) -> Choice:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
@@ -146,7 +147,7 @@ def scored_rows(
                 if one.recording is None:
                     seen.unreadable(one.error)
                 elif seen.is_new(one.recording, kind):
-                    recording = dataclasses.replace(one.recording, source=item.source)
+                    recording = dataclasses.replace(one.recording, source=item)
                     used[kind].append(dataclasses.replace(one, recording=recording))
         if (given := chosen.files.get(kind)) and not used[kind]:
             raise DataError(f"none of the {len(given)} {kind_in_words(kind)} could be used; see the warnings above")
@@ -162,7 +163,10 @@ def _variant(
     models: Sequence[Subject],
     skipped: int,
 ) -> Scored:
-    """One of the ways in which clips were scored; background is the same in all."""
+    """One of the ways in which clips were scored, with synthetic positives apart from recordings of people.
+
+    Background is the same in all.
+    """
     rows: dict[Kind, list[_Row]] = {}
     for kind, of_kind in used.items():
         rows[kind] = []
@@ -171,29 +175,7 @@ def _variant(
             row = _Row(one.recording, list(one.scores[0 if kind is Kind.BACKGROUND else number]), one.words)
             is_part = kind is Kind.BACKGROUND and one.recording.path in chosen.parts
             rows[kind].append(_in_parts(row, chosen.parts[one.recording.path], models) if is_part else row)
-    return _scored(rows, chosen.synthetic, models, skipped)
-
-
-def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Subject]) -> _Row:
-    """The row with a score of 0, which no threshold is, for every window that is not inside one of the parts."""
-    recording, streams, _ = row
-    found, left_out = [], 0.0
-    for model, scores in zip(models, streams, strict=True):
-        step = HOP_SAMPLES / SAMPLE_RATE
-        ends = step * np.arange(len(scores)) + first_end(model) / SAMPLE_RATE
-        starts, ends = ends - look(model) / SAMPLE_RATE, np.minimum(ends, recording.seconds)
-        inside = np.zeros(len(scores), bool)
-        for part in parts:
-            inside |= (starts >= part.start) & (ends <= part.end)
-        found.append(np.where(inside, scores, 0.0))
-        left_out = max(left_out, min(recording.seconds, step * float((~inside).sum())))
-    return _Row(dataclasses.replace(recording, left_out=left_out), found)
-
-
-def _scored(
-    rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: Sequence[Subject], skipped: int
-) -> Scored:
-    """Rows of all kinds as one result, with synthetic positives apart from recordings of people."""
+    synthetic = chosen.synthetic
     of_people = [row for row in rows[Kind.POSITIVE] if row.recording.path not in synthetic]
     apart = [row for row in rows[Kind.POSITIVE] if row.recording.path in synthetic] if of_people else []
     judged = {**rows, Kind.POSITIVE: of_people or rows[Kind.POSITIVE]}
@@ -216,6 +198,28 @@ def _scored(
     has_words = all(row.words for row in positives)
     words = [[row.words[index] for row in positives] for index in range(len(models))] if has_words else []
     return Scored(recordings, sets, skipped, [row.recording for row in apart], words)
+
+
+def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Subject]) -> _Row:
+    """The row with a score of 0, which no threshold is, for every window that is not inside one of the parts."""
+    recording, streams, _ = row
+    found, left_out = [], 0.0
+    for model, scores in zip(models, streams, strict=True):
+        step = HOP_SAMPLES / SAMPLE_RATE
+        ends = step * np.arange(len(scores)) + first_end(model) / SAMPLE_RATE
+        starts, ends = ends - look(model) / SAMPLE_RATE, np.minimum(ends, recording.seconds)
+        inside = inside_parts(starts, ends, parts)
+        found.append(np.where(inside, scores, 0.0))
+        left_out = max(left_out, min(recording.seconds, step * float((~inside).sum())))
+    return _Row(dataclasses.replace(recording, left_out=left_out), found)
+
+
+def inside_parts(starts: NDArray[Any], ends: NDArray[Any], parts: Sequence[TimedText]) -> NDArray[np.bool_]:
+    """Which windows, from ``starts`` to ``ends`` in seconds, lie inside a part; all ``(windows,)``."""
+    inside = np.zeros(len(starts), bool)
+    for part in parts:
+        inside |= (starts >= part.start) & (ends <= part.end)
+    return inside
 
 
 def _joined(rows: Sequence[_Row], model: int) -> Scores:

@@ -197,36 +197,18 @@ def resampled(
     random = np.random.default_rng(seed)
     peaks = _peaks([one.streams for one in sets])
     values = np.zeros((resamples, len(metrics), len(sets)))
+    # The places of what is drawn together: of each speaker, or of each clip.
+    names = np.array(speakers or range(len(sets[0].positives)))
+    said = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     for resample in values:
-        draw = _Draw(sets[0], len(peaks[0]), speakers, random)
+        positives, blocks = (random.integers(0, max(count, 1), count) for count in (len(said), len(peaks[0])))
+        chosen = np.concatenate([np.zeros(0, np.int64), *(said[one] for one in positives)])
         for column, (scores, of_blocks) in enumerate(zip(sets, peaks, strict=True)):
-            drawn = draw.of(scores, of_blocks)
-            resample[:, column] = [metric(drawn) for metric in metrics]
+            drawn = np.concatenate([np.zeros(0), *(of_blocks[block] for block in blocks)])
+            resample[:, column] = [
+                metric(Resample(scores.positives[chosen], drawn, scores.hours)) for metric in metrics
+            ]
     return values
-
-
-class _Draw:
-    """Which clips and minutes a resample consists of."""
-
-    def __init__(self, scores: ScoreSet, blocks: int, speakers: Sequence[str], random: np.random.Generator) -> None:
-        def drawn(count: int) -> NDArray[np.int64]:
-            return random.integers(0, max(count, 1), count)
-
-        if speakers:
-            said = list(by_name(speakers).values())
-            self._positives = np.concatenate([said[one] for one in drawn(len(said))])
-        else:
-            self._positives = drawn(len(scores.positives))
-        self._blocks = drawn(blocks)
-
-    def of(self, scores: ScoreSet, peaks: Sequence[Scores]) -> Resample:
-        drawn = np.concatenate([np.zeros(0), *(peaks[block] for block in self._blocks)])
-        return Resample(scores.positives[self._positives], drawn, scores.hours)
-
-
-def by_name(names: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """The places of each name."""
-    return {name: np.flatnonzero(np.array(names) == name) for name in dict.fromkeys(names)}
 
 
 def _peaks(streams: Sequence[Sequence[Scores]]) -> list[list[Scores]]:
@@ -239,12 +221,8 @@ def _peaks(streams: Sequence[Sequence[Scores]]) -> list[list[Scores]]:
     for of_recording in zip(*streams, strict=True):
         count = -(-max(map(len, of_recording)) // _BLOCK)
         for stream, of_model in zip(of_recording, blocks, strict=True):
-            of_model.extend(_peaks_by_minute(stream, count))
+            # Padded, so that a peak at the first or the last window counts too.
+            padded = np.concatenate([[-np.inf], stream, [-np.inf]])
+            found = find_peaks(padded, distance=-(-DEFAULT_REFRACTORY // DEFAULT_HOP))[0] - 1
+            of_model += [stream[found[found // _BLOCK == minute]] for minute in range(count)]
     return blocks
-
-
-def _peaks_by_minute(stream: Scores, minutes: int) -> list[Scores]:
-    # Padded, so that a peak at the first or the last window counts too.
-    padded = np.concatenate([[-np.inf], stream, [-np.inf]])
-    found = find_peaks(padded, distance=-(-DEFAULT_REFRACTORY // DEFAULT_HOP))[0] - 1
-    return [stream[found[found // _BLOCK == minute]] for minute in range(minutes)]

@@ -31,35 +31,15 @@ _FLOAT = np.dtype("<f8")
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredItem:
+class ScoredItem(Source):
     """A recording, or a shard of many, to score, and what it is to the model."""
 
-    source: Source
     kind: Kind
 
     @property
     def key(self) -> str:
         """Kind and name: a recording can be of two kinds, and is scored in another way as background."""
-        return f"{self.kind.value} {self.source.key}"
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return self.source.size
-
-    @property
-    def seconds(self) -> float:
-        """As far as its size and format tell."""
-        return self.source.seconds
-
-    @property
-    def stamp(self) -> str:
-        """Changes when the file does."""
-        return self.source.stamp
-
-    def digest(self) -> str:
-        """The same as the size of the recording."""
-        return self.source.digest()
+        return f"{self.kind.value} {self.name}"
 
 
 @dataclass(frozen=True)
@@ -83,12 +63,11 @@ Rows = tuple[ScoredFile, ...]
 
 def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
     """A recording as an item; a file that is not there has no size, and its row says so."""
-    if isinstance(place, Source):
-        return ScoredItem(place, kind)
     try:
-        return ScoredItem(local_recording(place, place.name), kind)
+        found = place if isinstance(place, Source) else local_recording(place, place.name)
     except OSError:
-        return ScoredItem(Source(str(place), place.name, 0, ""), kind)
+        return ScoredItem(str(place), Path(str(place)).name, 0, "", kind)
+    return ScoredItem(found.name, found.inside, found.size, found.stamp, kind)
 
 
 class ScoreWork:
@@ -147,7 +126,7 @@ class ScoreWork:
 
     def lost(self, item: ScoredItem, reason: str) -> Rows:
         """The row of a recording on which a process died."""
-        return (ScoredFile(None, error=f"{item.source.name}: {reason}"),)
+        return (ScoredFile(None, error=f"{item.name}: {reason}"),)
 
     def is_final(self, row: Rows) -> bool:
         """Whether all of it could be read."""
@@ -192,7 +171,7 @@ class _Scoring:
 def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[ScoredFile]:
     """A recording, or the recordings of a shard, and what could not be read."""
     try:
-        for file, reported in reported_files(item.source, report):
+        for file, reported in reported_files(item, report):
             length = item.seconds * reported.size / max(1, item.size)
             try:
                 found = _score_file(scoring, file, item.kind, partial(reported.at, length=length))

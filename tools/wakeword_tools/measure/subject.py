@@ -120,16 +120,11 @@ class SubjectScorer:
                     one.push(block)
                 yield block
 
-        own, others = iter(_scored(self._own, passing())), iter(foreign)
+        if self._own is None:
+            for _ in passing():
+                pass
+        own, others = iter([] if self._own is None else self._own.score(passing())), iter(foreign)
         return [next(own) if isinstance(one, Model) else next(others).end() for one in self._subjects]
-
-
-def _scored(scorer: RecordingScorer | None, blocks: Iterable[Array]) -> list[Scores]:
-    if scorer is not None:
-        return scorer.score(blocks)
-    for _ in blocks:
-        pass
-    return []
 
 
 class _Hearing:

@@ -1,7 +1,7 @@
 """Texts that sound like a keyword, and the choice of some of them."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import Phones
 
-DEFAULT_MASS = {1: 0.4, 2: 0.4, 3: 0.2}
+MASS = {1: 0.4, 2: 0.4, 3: 0.2}
 """Share of the texts at each distance in whole edits; the last includes everything farther."""
 
 
@@ -60,34 +60,30 @@ class Candidate:
 
     @property
     def band(self) -> int:
-        """The distance in whole edits, as in the keys of a mass; at least 1."""
+        """The distance in whole edits, as in ``MASS``; at least 1."""
         return max(1, round(self.distance))
 
 
-def choose_texts(
-    pool: Sequence[Candidate], size: int, *, split: Split | None = None, mass: Mapping[int, float] = DEFAULT_MASS
-) -> list[Candidate]:
-    """``size`` candidates, or all of the split if there are fewer, spread over the distances by ``mass``.
+def choose_texts(pool: Sequence[Candidate], size: int, *, split: Split | None = None) -> list[Candidate]:
+    """``size`` candidates, or all of the split if there are fewer, spread over the distances by ``MASS``.
 
     Listed texts come first, then words (the commonest first), phrases, pseudo-words and fragments in turn. If a distance
-    has too few, the others give more. The same for the same pool. Raises ``SynthesisError`` if the mass is invalid or
-    there is nothing to choose from.
+    has too few, the others give more. The same for the same pool. Raises ``SynthesisError`` if there is nothing to choose
+    from.
     """
-    if not mass or min(mass) < 1 or min(mass.values()) < 0 or sum(mass.values()) <= 0:
-        raise SynthesisError(f"expected shares of distances from 1 up, none negative, got {dict(mass)}")
-    bands: dict[int, list[Candidate]] = {band: [] for band in sorted(mass)}
+    bands: dict[int, list[Candidate]] = {band: [] for band in MASS}
     for candidate in pool:
-        if split in (None, candidate.split) and (band := min(candidate.band, max(mass))) in bands:
-            bands[band].append(candidate)
+        if split in (None, candidate.split):
+            bands[min(candidate.band, max(MASS))].append(candidate)
     if size < 1 or not any(bands.values()):
         raise SynthesisError("expected a size of 1 or more and texts to choose from, got none; change the keyword")
     queues = {band: list(_in_turns(members)) for band, members in bands.items()}
-    total = sum(mass.values())
+    total = sum(MASS.values())
     chosen: list[Candidate] = []
     due = dict.fromkeys(queues, 0.0)
     while len(chosen) < size and any(queues.values()):
         for band in due:
-            due[band] += mass[band] / total if queues[band] else 0.0
+            due[band] += MASS[band] / total if queues[band] else 0.0
         band = max((band for band in queues if queues[band]), key=lambda band: (due[band], -band))
         due[band] -= 1
         chosen.append(queues[band].pop(0))

@@ -29,11 +29,10 @@ _NO_STRESS = str.maketrans("", "", "ˈˌ")
 _Found = tuple[str, Phones, TextOrigin, float]
 
 
-def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
+def confusables(keyword: str) -> list[Candidate]:
     """All texts that sound like ``keyword``, the closest first: thousands of texts, no two with the same sound.
 
-    ``own`` are texts to include, whatever their distance. Raises ``SynthesisError`` if the keyword, or one of ``own``,
-    cannot be pronounced, or if one of ``own`` sounds the same as the keyword or contains its sound.
+    Raises ``SynthesisError`` if the keyword cannot be pronounced.
     """
     target = pronunciations(keyword)
     if not any(map(is_vowel, target[0])) or len(target[0]) < 2:
@@ -41,7 +40,6 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
     limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target[0]))) + 1e-9
     near = words_near(target, limit)
     found: list[_Found] = [
-        *_own(keyword, own),
         *_shipped(keyword),
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in near),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
@@ -81,7 +79,10 @@ def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
 
 
 def listed(keyword: str, texts: Sequence[str]) -> list[Candidate]:
-    """The texts of a list, the closest first. ``SynthesisError`` as for the ``own`` texts of ``confusables``."""
+    """The texts of a list, the closest first.
+
+    ``SynthesisError`` if one cannot be pronounced, sounds the same as the keyword or contains its sound.
+    """
     target = pronunciations(keyword)
     return _candidates(keyword, target, list(_own(keyword, texts)))
 

@@ -22,9 +22,9 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import require
 from wakeword.base.text import shortened
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.languages import SCRIPTS, accents_of, family_of, name_of_language, scripts_of
+from wakeword_tools.engines.languages import ENGLISH, SCRIPTS, accents_of, family_of, name_of_language, scripts_of
 from wakeword_tools.texts.lexicon import SpokenWord
-from wakeword_tools.texts.phonemes import Phones
+from wakeword_tools.texts.phonemes import Phones, pronunciations
 from wakeword_tools.texts.sounds import Costs, costs_of, edit_distances, feature_table
 
 MOST_LISTED = 15_000
@@ -66,6 +66,11 @@ class Reading(NamedTuple):
 def foreign_language(code: str) -> "ForeignLanguage":
     """The words of a language, made once in a process. ``code`` as ``language_named`` gives it."""
     return ForeignLanguage(code)
+
+
+def ways_to_say(text: str, code: str) -> list[Phones]:
+    """How a text is said in a language, English among them. Raises ``SynthesisError`` if the language cannot read it."""
+    return pronunciations(text) if code == ENGLISH else [foreign_language(code).require(text).phones]
 
 
 class ForeignLanguage:

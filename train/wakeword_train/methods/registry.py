@@ -1,16 +1,16 @@
 """The training methods by name: one record each, with all that the rest of the package needs to know about it."""
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
 from wakeword_tools.registered import registered
-from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, DroccLoss, Loss, OneClassCrossEntropy
+from wakeword_train.methods.losses import AdversaryConfig, DroccLoss, Loss, cross_entropy, one_class_cross_entropy
 
 ENTRY_POINTS = "wakeword.methods"
 """Group of entry points for the methods of installed packages: a name and its ``Method``."""
@@ -31,15 +31,6 @@ class LossSettings:
     """Positives of an epoch's first batch on which the adversary is compared with a finer search, for its health."""
 
 
-class Pretraining(Protocol):
-    """Prepares a network before the first epoch."""
-
-    def __call__(
-        self, network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, learning_rate: float = ...
-    ) -> float:
-        """Inputs ``(batch, ...)`` and labels ``(batch,)`` of the warm-up's epochs -> the last batch's error."""
-
-
 @dataclass(frozen=True)
 class Method:
     """A training method."""
@@ -47,7 +38,7 @@ class Method:
     name: str
     loss: Callable[[LossSettings], Loss]
     """Makes the loss; called once for each epoch if ``shares_metric``."""
-    warmup: Loss | None = field(default_factory=BinaryCrossEntropy)
+    warmup: Loss | None = cross_entropy
     """What trains the network in the warm-up's epochs; ``None`` for the method's own loss."""
     one_class: bool = False
     """Whether the method never uses a negative."""
@@ -58,8 +49,9 @@ class Method:
     head: Callable[[Any, int], nn.Module] | None = None
     """Makes its own head from its settings and the number of features: ``(batch, features) -> (batch, 1)``, with a method
     ``graph`` for the export (``network.MethodHead``). ``None``: a linear one."""
-    pretrain: Pretraining | None = None
-    """Replaces the warm-up epochs, if given."""
+    pretrain: Callable[..., float] | None = None
+    """Replaces the warm-up epochs, if given: a network, and batches of inputs ``(batch, ...)`` and labels ``(batch,)`` of
+    these epochs -> the last batch's error. It also takes ``learning_rate`` by name, which has a default."""
 
     def check_warmup(self, epochs: int) -> None:
         """Raise ``ConfigError`` if this number of warm-up epochs is too small for the method."""
@@ -85,31 +77,22 @@ class Method:
         return self.shares_metric and adversary.sigma_refresh == "epoch"
 
 
-def _drocc_lf(settings: LossSettings) -> Loss:
-    return DroccLoss(
-        settings.adversary,
-        metric="learned" if settings.metric is None else settings.metric,
-        checked_rows=settings.checked_rows,
-    )
-
-
-def _drocc_oe(settings: LossSettings) -> Loss:
-    return DroccLoss(settings.adversary, metric="euclidean", checked_rows=settings.checked_rows)
-
-
-def _bce(settings: LossSettings) -> Loss:
-    return BinaryCrossEntropy()
-
-
-def _drocc(settings: LossSettings) -> Loss:
-    return DroccLoss(settings.adversary, metric="euclidean", one_class=True, checked_rows=settings.checked_rows)
+def _drocc(settings: LossSettings, metric: Literal["learned", "euclidean"], *, one_class: bool = False) -> Loss:
+    """``metric``: where all rows share none."""
+    shared = metric if settings.metric is None else settings.metric
+    return DroccLoss(settings.adversary, metric=shared, one_class=one_class, checked_rows=settings.checked_rows)
 
 
 _BUILT_IN = (
-    Method("drocc-lf", _drocc_lf, shares_metric=True),
-    Method("drocc-oe", _drocc_oe),
-    Method(DEFAULT_METHOD, _bce, warmup=None),
-    Method("drocc", _drocc, warmup=OneClassCrossEntropy(), one_class=True),
+    Method("drocc-lf", functools.partial(_drocc, metric="learned"), shares_metric=True),
+    Method("drocc-oe", functools.partial(_drocc, metric="euclidean")),
+    Method(DEFAULT_METHOD, lambda settings: cross_entropy, warmup=None),
+    Method(
+        "drocc",
+        functools.partial(_drocc, metric="euclidean", one_class=True),
+        warmup=one_class_cross_entropy,
+        one_class=True,
+    ),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _BUILT_IN})
@@ -124,17 +107,10 @@ def method_named(name: str) -> Method:
     return registered(name, _BUILT_IN, ENTRY_POINTS, "method")
 
 
-def make_loss(
-    method: str,
-    adversary: AdversaryConfig,
-    *,
-    own: object = None,
-    shared_metric: Tensor | None = None,
-) -> Loss:
+def make_loss(method: str, adversary: AdversaryConfig, *, own: object = None) -> Loss:
     """The loss of the method of that name. Raises ``ConfigError`` as ``method_named`` does.
 
-    ``own``: the method's own settings, their defaults for ``None``. ``shared_metric``, of the shape of one row, replaces
-    each row's own if the method can share one.
+    ``own``: the method's own settings, their defaults for ``None``.
     """
     record = method_named(method)
-    return record.loss(LossSettings(adversary, record.own_settings(own), shared_metric))
+    return record.loss(LossSettings(adversary, record.own_settings(own)))

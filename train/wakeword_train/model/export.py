@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -107,11 +108,15 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     values: dict[str, np.ndarray] = {**read_values, **pool_values, **head_values, **stacked, **_AXES}
     casts, stored = _stored(values)
     state = {"h": network.hidden_size, "c": network.hidden_size, **pool_state}
+    info = partial(helper.make_tensor_value_info, elem_type=TensorProto.FLOAT)
+    frames, picks = ["time", len(network.mean)], ["steps", "rows", "columns"]
+    before = [info(name, shape=[1, "rows", width]) for name, width in state.items()]
+    after = [info(f"{name}_next", shape=[1, "rows", width]) for name, width in state.items()]
     graph = helper.make_graph(
         [*casts, *read_nodes, *pool_nodes, *head_nodes],
         "wakeword",
-        _inputs(len(network.mean), state),
-        _outputs(state),
+        [info("frames", shape=frames), info("picks", shape=picks), *before],
+        [info("logit", shape=["rows"]), *after],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in stored.items()],
     )
     # Opset 17 and IR 9 are read by every ONNX Runtime from 1.16 on.
@@ -119,25 +124,6 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     model.ir_version = 9
     onnx.checker.check_model(model, full_check=True)
     return model
-
-
-def _inputs(n_features: int, state: dict[str, int]) -> list[onnx.ValueInfoProto]:
-    """Frames, picks, and the parts of the state by name and width."""
-    info = helper.make_tensor_value_info
-    return [
-        info("frames", TensorProto.FLOAT, ["time", n_features]),
-        info("picks", TensorProto.FLOAT, ["steps", "rows", "columns"]),
-        *(info(name, TensorProto.FLOAT, [1, "rows", width]) for name, width in state.items()),
-    ]
-
-
-def _outputs(state: dict[str, int]) -> list[onnx.ValueInfoProto]:
-    """The logit, and the state for the next call."""
-    info = helper.make_tensor_value_info
-    return [
-        info("logit", TensorProto.FLOAT, ["rows"]),
-        *(info(f"{name}_next", TensorProto.FLOAT, [1, "rows", width]) for name, width in state.items()),
-    ]
 
 
 def _stored(values: dict[str, np.ndarray]) -> tuple[list[onnx.NodeProto], dict[str, np.ndarray]]:
@@ -150,11 +136,19 @@ def _stored(values: dict[str, np.ndarray]) -> tuple[list[onnx.NodeProto], dict[s
 def _reading(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
     """Nodes ``frames (time, n), picks, h, c -> hidden (steps, 1, rows, h), h_next, c_next`` and their constants."""
     node, hidden = helper.make_node, network.hidden_size
+    stem_nodes, stem_weights = [node("Identity", ["sequence"], ["read"])], dict[str, Array]()
+    if network.stem is not None:
+        stem_nodes = [
+            node("Gemm", ["sequence", "stem_weight", "stem_bias"], ["stem"]),
+            node("Relu", ["stem"], ["read"]),
+        ]
+        weight, bias = network.stem.weight.detach().numpy(), network.stem.bias.detach().numpy()
+        stem_weights = {"stem_weight": weight.T, "stem_bias": bias}
     nodes = [
         node("Sub", ["frames", "mean"], ["centred"]),
         node("Div", ["centred", "deviation"], ["normalised"]),
         node("Reshape", ["normalised", "stacked_shape"], ["sequence"]),
-        *_stem_nodes(network),
+        *stem_nodes,
         node("Gemm", ["read", "W", "b"], ["projected_rows"]),
         node("Transpose", ["projected_rows"], ["projected_columns"], perm=[1, 0]),
         node("Unsqueeze", ["projected_columns", "axis0"], ["projected"]),
@@ -163,7 +157,7 @@ def _reading(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, 
     values = {
         "mean": network.mean.numpy(),
         "deviation": network.deviation.numpy(),
-        **_stem_weights(network),
+        **stem_weights,
         **_lstm_weights(network),
     }
     return nodes, values
@@ -179,20 +173,6 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
 
     bias = reordered("bias_ih_l0") + reordered("bias_hh_l0")
     return {"W": reordered("weight_ih_l0").T, "R": reordered("weight_hh_l0")[None], "b": bias}
-
-
-def _stem_nodes(network: WakeWordNetwork) -> list[onnx.NodeProto]:
-    """Nodes ``sequence (steps, stack * n) -> read (steps, width)``."""
-    node = helper.make_node
-    if network.stem is None:
-        return [node("Identity", ["sequence"], ["read"])]
-    return [node("Gemm", ["sequence", "stem_weight", "stem_bias"], ["stem"]), node("Relu", ["stem"], ["read"])]
-
-
-def _stem_weights(network: WakeWordNetwork) -> dict[str, Array]:
-    if network.stem is None:
-        return {}
-    return {"stem_weight": network.stem.weight.detach().numpy().T, "stem_bias": network.stem.bias.detach().numpy()}
 
 
 def _as_half(value: np.ndarray) -> np.ndarray | None:

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -63,14 +63,6 @@ class WakeWordNetwork(nn.Module):
         head: Callable[[int], nn.Module] | None = None,
     ) -> None:
         super().__init__()
-        if pooling not in get_args(Pooling):
-            raise ConfigError(f"expected pooling {' or '.join(get_args(Pooling))}, got {pooling!r}")
-        if hidden_size < 1:
-            raise ConfigError(f"expected a hidden size of at least 1, got {hidden_size}")
-        if stack < 1:
-            raise ConfigError(f"expected to stack at least 1 frame, got {stack}")
-        if stem < 0:
-            raise ConfigError(f"expected a stem of width 0 (none) or more, got {stem}")
         self.pooling: Pooling = pooling
         self.stack = stack
         self.hidden_size = hidden_size

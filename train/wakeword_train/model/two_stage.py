@@ -74,18 +74,17 @@ def with_verifier(
     return data
 
 
-def copy_verifier(source: Path | str, path: Path | str) -> bool:
-    """Give the model file ``path`` the second stage of ``source``; whether there is one.
+def copy_verifier(source: Path | str, path: Path | str) -> None:
+    """Give the model file ``path`` the second stage of ``source``, if there is one.
 
     Gate, head and fusion stay; the operating points of ``source`` are not copied, as they belong to another first stage.
     """
     card = read_model(source).card
     verifier = card.verifier
     if verifier is None:
-        return False
+        return
     bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
     export_two_stage(path, head_of(read_model_bytes(source)), bare, path, head_training=card.training.get(HEAD_RECORD))
-    return True
 
 
 def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> Model:

@@ -261,7 +261,7 @@ _Kind = TypeVar("_Kind")
 def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], bytes], _Kind]) -> _Kind:
     try:
         data = read_limited(path, _MOST_BYTES)
-        arrays = _arrays(data)
+        arrays = unpacked(data)
         header = json.loads(arrays["header"].tobytes().decode())
         if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
             raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
@@ -272,7 +272,7 @@ def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], byte
         raise DataError(f"{path}: expected a pack of speech features, could not read it: {error!r}") from error
 
 
-def _arrays(data: bytes) -> dict[str, Any]:
+def unpacked(data: bytes) -> dict[str, Any]:
     """The arrays of a file's bytes. ``ValueError`` for more than ``_MOST_UNPACKED``, and other errors for no pack."""
     decompressor = lzma.LZMADecompressor()
     content = decompressor.decompress(data, max_length=_MOST_UNPACKED)

@@ -1,8 +1,7 @@
 """The page about a model: one HTML file that loads nothing, in plain words, with sounds to click."""
 
 import shlex
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from wakeword_tools.measure.referee import curve_of
 from wakeword_tools.page.markup import (
     bullets,
     commands,
-    curve_of_epochs,
     curves_of_thresholds,
     document,
     sound,
@@ -75,9 +73,7 @@ def details(card: ModelCard, result: TrainingResult) -> str:
     parts = [
         _points(card),
         _curve(card, result.second_stage),
-        _epochs(result),
         _examples(result.clips),
-        _voices(result.clips),
     ]
     return f"<details><summary>Details</summary>{''.join(parts)}</details>"
 
@@ -112,12 +108,6 @@ def _curve(card: ModelCard, second: SecondStageResult | None) -> str:
     return f"<h3>Finds and mistakes</h3><p>{words}</p>{curve}" if curve else ""
 
 
-def _epochs(result: TrainingResult) -> str:
-    curve = curve_of_epochs([report.recall["words"] for report in result.reports])
-    words = "What its first stage found of held-out clips while it was trained, at 3 % of other words."
-    return f"<h3>Training</h3><p>{words}</p>{curve}"
-
-
 def _examples(clips: Sequence[Clip]) -> str:
     """A few of the synthetic clips that it was trained on, by different voices."""
     made = [clip for clip in clips if clip.kind is Kind.POSITIVE and clip.synthetic and clip.split is Split.TRAIN]
@@ -130,19 +120,6 @@ def _examples(clips: Sequence[Clip]) -> str:
                 chosen[own[place].speaker] = own[place]
     items = bullets(f"{text(speaker)} {sound(clip.path)}" for speaker, clip in list(chosen.items())[:_EXAMPLES])
     return f"<h3>What it was trained on</h3><p>Some of the voices:</p>{items}" if items else ""
-
-
-def _voices(clips: Iterable[Clip]) -> str:
-    counts = Counter(
-        (clip.engine or "recordings", clip.kind.plural.replace("_", " "))
-        for clip in clips
-        if clip.split is not Split.TEST and not clip.is_packed
-    )
-    rows = "".join(
-        f"<tr><td>{text(engine)}</td><td>{text(kind)}</td><td>{n}</td></tr>"
-        for (engine, kind), n in sorted(counts.items())
-    )
-    return f"<table><tr><th>from</th><th>what</th><th>clips</th></tr>{rows}</table>" if rows else ""
 
 
 _MOST = 12

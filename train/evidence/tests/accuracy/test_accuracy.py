@@ -62,9 +62,6 @@ class Loudness:
         self.resets += 1
         self.loudest = 0.0
 
-    def bytes(self) -> int:
-        return 7
-
     @property
     def cutoff(self) -> float:
         return 0.5
@@ -210,7 +207,10 @@ def mixer(tmp_path: Path) -> NoiseMixer:
 
 def test_a_peer_gets_the_same_samples_under_the_same_rules(spoken: Clips, tmp_path: Path) -> None:
     stream = Loudness()
-    contenders = [peer("stub", "1.0", stream), JudgedModel("plain", "plain", lambda s: loudest(_whole_blocks(s)))]
+    contenders = [
+        peer("stub", "1.0", stream, size=7),
+        JudgedModel("plain", "plain", lambda s: loudest(_whole_blocks(s))),
+    ]
     split = score_clips(spoken, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)
     stub, plain = (split.scores[name] for name in ("stub 1.0", "plain"))
     assert stream.resets == 3 * 4 + 3

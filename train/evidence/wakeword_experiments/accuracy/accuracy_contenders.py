@@ -5,7 +5,7 @@ often it is the best score of each hop: no peak is lost, and events are counted 
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,17 +79,30 @@ def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
             absent[name] = "not installed"
         else:
             try:
-                stream = engine.open(brought(engine, 1))
+                files = brought(engine, 1)
+                stream = engine.open(files)
                 stream.push(np.zeros(HOP_SAMPLES, np.int16))
             # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:
                 absent[name] = f"installed, but did not run: {why(error)}"
             else:
-                working.append(peer(name, engine.version, stream))
+                working.append(peer(name, engine.version, stream, size=_bytes(files)))
     return working, absent
 
 
-def peer(name: str, version: str, stream: RunningEngine) -> JudgedModel:
+_SHARED = ("melspectrogram", "embedding_model")
+"""Networks that all classifiers of openWakeWord share, next to them."""
+
+
+def _bytes(files: Sequence[Path]) -> int:
+    """Size of what an engine reads for a word: the shared networks included, and of a manifest its network."""
+    if files[0].suffix == ".json":
+        return sum(file.with_suffix(".tflite").stat().st_size for file in files)
+    beside = [files[0].with_name(f"{name}{files[0].suffix}") for name in _SHARED]
+    return sum(file.stat().st_size for file in (*files, *filter(Path.is_file, beside)))
+
+
+def peer(name: str, version: str, stream: RunningEngine, *, size: int) -> JudgedModel:
     """A contender that scores recordings with another engine's stream."""
 
     def score(samples: Array) -> Scores:
@@ -98,5 +111,5 @@ def peer(name: str, version: str, stream: RunningEngine) -> JudgedModel:
         blocks = np.pad(pcm, (0, -len(pcm) % HOP_SAMPLES)).reshape(-1, HOP_SAMPLES)
         return np.array([stream.push(block) for block in blocks], np.float64)
 
-    facts = {"ours": False, "version": version, "bytes": stream.bytes(), "cutoff": stream.cutoff}
+    facts = {"ours": False, "version": version, "bytes": size, "cutoff": stream.cutoff}
     return JudgedModel(f"{name} {version}", f"{name} {version} at {SAMPLE_RATE}", score, facts)

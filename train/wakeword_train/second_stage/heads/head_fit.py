@@ -13,7 +13,7 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.fitting import METRIC_ROWS, Trainer, method_loss, own_share
 from wakeword_train.methods.drocc import AdversaryHealth
-from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy
+from wakeword_train.methods.losses import AdversaryConfig, cross_entropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits
@@ -197,9 +197,10 @@ def fit_head(
                 batches.mine(averaged, config.mined, least=training.least)
             trainer.set_rate(epoch / max(1, config.epochs - 1))
             if epoch < config.warmup_epochs:
-                phase, loss = "warm-up", method.warmup or BinaryCrossEntropy()
+                phase, loss = "warm-up", method.warmup or cross_entropy
             else:
-                positives = network.normalise(_positives(batches, network))
+                looks, labels = next(batches.draw(1))
+                positives = network.normalise(looks[labels > 0.5][:METRIC_ROWS])
                 share = own_share(epoch, config.warmup_epochs, config.epochs)
                 phase, loss = config.method, method_loss(method, settings, network, positives, share=share)
             drawn = (
@@ -221,8 +222,3 @@ def noisy(normalised: Tensor, most: float, generator: torch.Generator) -> Tensor
         return normalised
     deviation = most * torch.rand(len(normalised), 1, 1, generator=generator)
     return normalised + deviation * torch.randn(normalised.shape, generator=generator)
-
-
-def _positives(batches: _Batches, network: HeadNetwork) -> Tensor:
-    looks, labels = next(batches.draw(1))
-    return looks[labels > 0.5][:METRIC_ROWS]

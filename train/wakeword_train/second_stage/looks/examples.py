@@ -102,7 +102,7 @@ class ExampleMaker:
 
     def cutter(self) -> LookCutter:
         """What mixes noise into words, from the beginning of its randomness."""
-        return self._cutter(torch.Generator().manual_seed(self._seed), self.household)
+        return LookCutter(self._stores, self._augmentation, torch.Generator().manual_seed(self._seed), self.household)
 
     def household_alone(self) -> dict[str, WordExamples]:
         """Looks at household sounds, for the head to stay silent at; none if there are no such sounds."""
@@ -112,7 +112,7 @@ class ExampleMaker:
 
         def compute() -> dict[str, Tensor]:
             generator = torch.Generator().manual_seed(self._seed)
-            cutter = self._cutter(generator, self.household)
+            cutter = LookCutter(self._stores, self._augmentation, generator, self.household)
             parts = [
                 embeddings_of_looks(self._network, cutter.household(count), generator)
                 for count in (_BATCH,) * (_HOUSEHOLD_LOOKS // _BATCH)
@@ -151,7 +151,7 @@ class ExampleMaker:
             return Recordings([], [])
         self._events.note(f"embed {store.hours:.1f} h of background twice")
         generator = torch.Generator().manual_seed(self._seed)
-        cutter = self._cutter(generator, self._wordless)
+        cutter = LookCutter(self._stores, self._augmentation, generator, self._wordless)
         found = []
         for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
             samples = store.samples[start : start + length]
@@ -161,20 +161,9 @@ class ExampleMaker:
             found.append(self._cache.get(key, lambda samples=samples: self._recording(samples, cutter)))  # type: ignore[misc]
         return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
 
-    def _cutter(self, generator: torch.Generator, household: HouseholdSounds | None) -> LookCutter:
-        noise, background = self._stores.get(Kind.NOISE), self._stores.get(Kind.BACKGROUND)
-        return LookCutter(
-            self._augmentation,
-            noise=noise,
-            background=background,
-            talk=talk_of(self._stores),
-            household=household,
-            generator=generator,
-        )
-
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
         generator = torch.Generator().manual_seed(self._seed)
-        cutter = self._cutter(generator, self.household)
+        cutter = LookCutter(self._stores, self._augmentation, generator, self.household)
         parts = [
             embeddings_of_looks(self._network, cutter.words(store, some, fragment=fragment), generator)
             for some in torch.split(rows, _BATCH)

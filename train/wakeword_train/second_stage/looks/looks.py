@@ -1,5 +1,7 @@
 """Looks: the two seconds of sound that the second stage judges, cut out of recordings and varied."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
@@ -7,12 +9,13 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
+from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
 from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import amid_talk
+from wakeword_train.data.talk import amid_talk, talk_of
 
 _CONFIG = FeatureConfig()
 SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
@@ -40,28 +43,22 @@ _PAUSE = SAMPLE_RATE // 16
 class LookCutter:
     """Cuts looks at the words of clips, in other rooms, noises and channels. Seeded by its generator.
 
-    ``noise``, ``household`` and ``background`` give the sounds to mix in and the speech before a word, where there are any,
-    ``talk`` the speech right before and after it.
+    ``stores`` and ``household`` give the sounds to mix in, and the speech before and after a word, where there are any.
     """
 
     def __init__(
         self,
+        stores: Mapping[Kind, ClipStore],
         augmentation: AugmentationConfig,
-        *,
-        noise: ClipStore | None,
-        background: ClipStore | None,
-        talk: ClipStore | None = None,
-        household: HouseholdSounds | None = None,
         generator: torch.Generator,
+        household: HouseholdSounds | None = None,
     ) -> None:
         self._household = household
         self._augmentation = augmentation
-        self._background = background
-        self._talk = talk
+        self._background, self._talk = stores.get(Kind.BACKGROUND), talk_of(stores)
         self._generator = generator
-        self._noise = NoiseSource(
-            2**19, generator, household=household, household_share=augmentation.household, recorded=noise
-        )
+        noise, share = stores.get(Kind.NOISE), augmentation.household
+        self._noise = NoiseSource(2**19, generator, household=household, household_share=share, recorded=noise)
 
     def words(self, store: ClipStore, rows: Tensor, *, fragment: bool = False) -> Tensor:
         """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``.
@@ -90,11 +87,6 @@ class LookCutter:
         """Looks at household sounds alone, ``(count, WARMED_LOOK_SAMPLES)``. There must be such sounds."""
         assert self._household is not None
         return self.varied(self._household.cut(count, WARMED_LOOK_SAMPLES, self._generator))
-
-    def places(self, store: ClipStore, rows: Tensor, ends: Tensor) -> Tensor:
-        """Looks that end at ``ends`` in the clips ``rows``, both ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``."""
-        waves = store.cut(rows, ends - WARMED_LOOK_SAMPLES, WARMED_LOOK_SAMPLES, generator=self._generator)
-        return self.varied(waves)
 
     def varied(self, waves: Tensor) -> Tensor:
         """Other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
