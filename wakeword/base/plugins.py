@@ -63,4 +63,4 @@ def extra_of(package: str) -> str:
 
 def require_training_packages(*others: str) -> None:
     """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
-    require("train", "wakeword_train", "torch", "onnx", "scipy", *others)
+    require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy", *others)

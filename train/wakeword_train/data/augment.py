@@ -1,13 +1,41 @@
 """Augmentation of a batch in torch: level, noise, rooms, channels, vocal tracts, SpecAugment. Seeded by its generator."""
 
+import importlib
 import math
+import sys
+import types
 from dataclasses import dataclass
+from types import ModuleType
 
 import torch
 from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
+
+
+def import_torchaudio() -> ModuleType:
+    """The torchaudio package, without its compiled extension if that cannot be loaded: nothing of it is used here.
+
+    The package index serves a CUDA build without a requirement on torch: with a CPU torch its extension raises ``OSError``,
+    with another minor version of CUDA ``RuntimeError``.
+    """
+    try:
+        return importlib.import_module("torchaudio")
+    except (OSError, RuntimeError):
+        for name in [name for name in sys.modules if name.split(".")[0] == "torchaudio"]:
+            del sys.modules[name]
+        extension = types.ModuleType("torchaudio._extension")
+        extension._IS_TORCHAUDIO_EXT_AVAILABLE = False  # type: ignore[attr-defined]
+        extension._IS_RIR_AVAILABLE = False  # type: ignore[attr-defined]
+        extension._IS_ALIGN_AVAILABLE = False  # type: ignore[attr-defined]
+        extension.lazy_import_sox_ext = None  # type: ignore[attr-defined]
+        extension.fail_if_no_align = lambda function: function  # type: ignore[attr-defined]
+        sys.modules["torchaudio._extension"] = extension
+        return importlib.import_module("torchaudio")
+
+
+taf = import_torchaudio().functional
 
 _SHARES = (
     "noise_probability",
@@ -93,19 +121,12 @@ def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, gene
     batch = len(waves)
     waves = _reverberate(waves, config, generator)
     snr = uniform(batch, config.snr_low, config.snr_high, generator)
-    noisy = add_noise(waves, noise + 1e-9, snr)
+    noisy = taf.add_noise(waves, noise + 1e-9, snr)
     chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (root_mean_square(waves) > 1e-5)
     waves = _narrowed(torch.where(chosen[:, None], noisy, waves), config, generator)
     wanted = 10 ** (uniform(batch, config.level_low, config.level_high, generator) / 20)
     gain = wanted / root_mean_square(waves).clamp_min(1e-5)
     return (waves * gain[:, None]).clamp(-1, 1)
-
-
-def add_noise(waves: Tensor, noise: Tensor, snr: Tensor) -> Tensor:
-    """``waves`` and ``noise`` ``(batch, samples)``, added at ratios in dB, ``(batch,)`` -> ``(batch, samples)``."""
-    energy, of_noise = (torch.linalg.vector_norm(one, dim=-1) ** 2 for one in (waves, noise))
-    scale = 10 ** ((10 * (torch.log10(energy) - torch.log10(of_noise)) - snr) / 20.0)
-    return waves + scale[:, None] * noise
 
 
 def _narrowed(waves: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
@@ -161,10 +182,9 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
     response = tail * (ratio / tail.square().sum(dim=1).sqrt())[:, None]
     response[:, 0] = 1
     # Padded to a multiple of 1,000 samples in total: an FFT of that length takes a quarter of the time of most others.
-    length = waves.shape[1] + n - 1 + -(waves.shape[1] + n - 1) % 1_000
-    spectrum = torch.fft.rfft(waves[rows], length) * torch.fft.rfft(response, length)
+    response = torch.nn.functional.pad(response, (0, -(waves.shape[1] + n - 1) % 1_000))
     wet = waves.clone()
-    wet[rows] = torch.fft.irfft(spectrum, length)[:, : waves.shape[1]]
+    wet[rows] = taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
     return wet
 
 
