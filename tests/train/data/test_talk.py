@@ -125,7 +125,7 @@ def test_each_stage_speaks_around_the_word_where_it_is(
     else:
         monkeypatch.setattr("wakeword_train.second_stage.looks.looks.amid_talk", spy)
         # Other speech before the clip is apart from this.
-        cutter = LookCutter(augmentation, noise=None, background=None, talk=talk, generator=generator)
+        cutter = LookCutter({Kind.NEGATIVE: talk}, augmentation, generator)
         cutter.words(said, torch.zeros(64, dtype=torch.int64))
     (found,) = lengths
     assert 1.3 * found.min() < found.max()
