@@ -57,10 +57,6 @@ class ScoredItem:
         """Changes when the file does."""
         return self.source.stamp
 
-    def digest(self) -> str:
-        """The same as the size of the recording."""
-        return self.source.digest()
-
 
 @dataclass(frozen=True)
 class ScoredFile:
