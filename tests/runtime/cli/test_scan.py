@@ -373,7 +373,9 @@ def test_results_that_are_dropped_are_named(
     reader.interrupts = ""
     again = scan(*options)
     assert again.status == 0
-    assert again.err.startswith("2 result(s) of an earlier run are dropped; its settings and --resume would have kept them")
+    assert again.err.startswith(
+        "2 result(s) of an earlier run are dropped; its settings and --resume would have kept them"
+    )
     assert "--resume" not in scan(*options).err
 
 
