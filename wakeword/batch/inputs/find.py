@@ -4,7 +4,6 @@ import codecs
 import glob
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
@@ -55,9 +54,12 @@ def listed_places(path: Path) -> list[str]:
     Raises ``ConfigError`` for a file that is no list, such as a recording, and for an empty one, and ``OSError`` as the
     file system does.
     """
-    name = "standard input" if str(path) == _STDIN else path
-    with nullcontext(sys.stdin.buffer) if str(path) == _STDIN else path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)  # a pipe is welcome, but a device such as /dev/zero never ends
+    # Not all: a pipe is welcome, but a device such as /dev/zero never ends.
+    if str(path) == _STDIN:
+        name, content = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
+    else:
+        with path.open("rb") as file:
+            name, content = str(path), file.read(_MOST_BYTES + 1)
     if b"\0" in content:
         raise ConfigError(f"{name}: expected a list of recordings, one a line, got a file that is no text")
     if len(content) > _MOST_BYTES:
