@@ -35,7 +35,7 @@ def own_addresses() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def advertised(bound: Iterable[str], own: Sequence[str], *, dual_stack: bool = True) -> list[str]:
+def advertised(bound: Iterable[str], own: Sequence[str]) -> list[str]:
     """The addresses at which others reach a server bound to ``bound`` on a machine with the addresses ``own``.
 
     Never an unspecified address, which Home Assistant drops, nor one of this machine alone.
@@ -44,7 +44,7 @@ def advertised(bound: Iterable[str], own: Sequence[str], *, dual_stack: bool = T
     for text in bound:
         ip = ip_address(text.partition("%")[0])
         if ip.is_unspecified:
-            versions = {4} if ip.version == 4 else {4, 6} if dual_stack else {6}
+            versions = {4} if ip.version == 4 else {4, 6}
             found += [one for one in own if ip_address(one).version in versions]
         elif not ip.is_loopback:
             found.append(str(ip))

@@ -33,9 +33,9 @@ class Place:
     path: Path = Path()
 
 
-def place_of(uri: str, option: str = "--uri") -> Place:
+def place_of(uri: str) -> Place:
     """Read ``tcp://HOST:PORT``, ``unix://PATH`` or ``stdio://``. Raises ``ConfigError``."""
-    expected = f"expected {option} tcp://HOST:PORT, unix://PATH or stdio://, got {uri!r}"
+    expected = f"expected --uri tcp://HOST:PORT, unix://PATH or stdio://, got {uri!r}"
     try:
         parts = urlsplit(uri)
         host, port = parts.hostname, parts.port

@@ -46,7 +46,7 @@ class Server:
 
     def __init__(self, shared: Shared, place: Place, limits: Limits) -> None:
         self._shared = shared
-        self._place = place
+        self.place = place
         self._limits = limits
         self.connections: dict[Connection, asyncio.Task[None]] = {}
         """Those that are open, with their tasks."""
@@ -78,18 +78,18 @@ class Server:
             for server in servers:
                 server.close()
             await asyncio.gather(*tasks, *self.connections.values(), return_exceptions=True)
-            if servers and self._place.scheme == "unix":
-                self._place.path.unlink(missing_ok=True)
+            if servers and self.place.scheme == "unix":
+                self.place.path.unlink(missing_ok=True)
 
     async def _listen(self) -> list[asyncio.Server]:
         """Those that listen: none on stdio."""
-        if self._place.scheme == "stdio":
+        if self.place.scheme == "stdio":
             reader, writer = await _standard_streams()
             # Anyone who has started the server may be silent for as long as it likes.
             shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
             self._start(shared, reader, writer, "stdio").add_done_callback(lambda task: self.stop())
             return []
-        place, loop = self._place, asyncio.get_running_loop()
+        place, loop = self.place, asyncio.get_running_loop()
         is_unix = place.scheme == "unix"
         self.sockets = [unix_socket(place.path)] if is_unix else tcp_sockets(place.host, place.port)
         listen = loop.create_unix_server if is_unix else loop.create_server
@@ -119,13 +119,13 @@ class Server:
     def _most_of_one_address(self) -> int:
         """Connections that one address may hold: where others can connect, they must find room."""
         most = self._limits.connections
-        shared = self._place.scheme == "tcp" and not all(is_loopback(one.getsockname()[0]) for one in self.sockets)
+        shared = self.place.scheme == "tcp" and not all(is_loopback(one.getsockname()[0]) for one in self.sockets)
         return max(1, most // 2) if shared else most
 
     def _start(
         self, shared: Shared, reader: TimedReader, writer: asyncio.StreamWriter, peer: str
     ) -> "asyncio.Task[None]":
-        is_paced = self._place.scheme == "tcp" and not is_loopback(address_of(peer))
+        is_paced = self.place.scheme == "tcp" and not is_loopback(address_of(peer))
         share = Share(shared.turns, peer, is_paced=is_paced, on_held=self.telemetry.held.inc)
         connection = Connection(shared, reader, writer, share)
         task = asyncio.create_task(connection.run())

@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from wakeword.audio.stopping import StopSignals
-from wakeword.model.installed import shipped_models
+from wakeword.browser.own_host import host_names_of
+from wakeword.cli.options import refractory_frames
+from wakeword.model.installed import model_file, shipped_models
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -18,10 +18,11 @@ from wakeword_serve.announcing import Announcement, host_name
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import FairTurns
-from wakeword_serve.groups import Groups
+from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import HeardHours
 from wakeword_serve.labels import Labeller
-from wakeword_serve.places import Network, Place, is_loopback
+from wakeword_serve.places import SUPERVISOR, host_and_port, is_loopback, networks_of, place_of
+from wakeword_serve.serve_options import ServeOptions
 from wakeword_serve.server import Limits, Server
 from wakeword_serve.speech_to_text import SpeechToText
 from wakeword_serve.status_pages import Web, WebSettings
@@ -37,38 +38,21 @@ _BUSY = 0.5
 _LOG_LEVELS = {"refused": logging.WARNING, "limit": logging.WARNING}
 
 
-@dataclass(frozen=True)
-class ServeSettings:
-    """Everything that the options of ``wakeword serve`` say."""
-
-    place: Place
-    files: Sequence[Path]
-    """Model files; without these and ``folder`` the included models."""
-    folder: Path | None
-    words: WordSettings
-    streams: StreamSettings
-    save: Path | None
-    save_limit: float
-    """Megabytes."""
-    keep: bool
-    """Whether to keep wakes and near misses, for `wakeword review`."""
-    speech: SpeechToText | None
-    """What labels the events that are kept."""
-    zeroconf: bool
-    zeroconf_name: str | None
-    web: WebSettings | None
-    limits: Limits
-    groups: Mapping[str, Sequence[Network]]
-    times: TimeLimits
-    threads: int
-    """That score windows; 0 for none but the event loop's."""
-
-
-def run_server(settings: ServeSettings) -> bool:
+def run_server(options: ServeOptions) -> bool:
     """Serve until a signal comes, or the input of stdio ends; return whether it was a signal. All is then closed and saved.
 
     Raises ``ConfigError`` and ``ModelError``.
     """
+    place, web = place_of(options.uri), _web_settings(options)
+    speech = None if options.label_with is None else SpeechToText(options.label_with)
+    limits = Limits(options.max_connections, tuple(networks_of(options.allow or [])))
+    groups, times = Groups(groups_of(options.group or [])), TimeLimits(idle=options.idle_timeout)
+    streams = StreamSettings(
+        refractory_frames(options.min_gap),
+        0.0 if options.save is None else options.pre_roll,
+        options.playback_channel,
+        voices=options.points.voices,
+    )
     loop: asyncio.AbstractEventLoop | None = None
     server: Server | None = None
     early = threading.Event()
@@ -82,13 +66,12 @@ def run_server(settings: ServeSettings) -> bool:
     with ExitStack() as stack:
         # First, so that a signal while the models are loaded is a clean end too.
         stop = stack.enter_context(StopSignals(on_signal))
-        words = _offered(settings)
-        saver = _saver(settings)
+        words = _offered(options)
+        saver = _saver(options)
         if saver is not None:
             stack.callback(saver.close, lambda: stop.seconds_left)
-        streams = settings.streams
-        keeper = None
-        if settings.keep:
+        keeper, keeping = None, streams
+        if options.keep is not None:
             keeper = Keeper(
                 complain=lambda line: logger.warning("%s", line, extra={"event": "keep"}),
                 note=lambda line: _report("keep", line),
@@ -96,11 +79,11 @@ def run_server(settings: ServeSettings) -> bool:
             stack.callback(keeper.close, lambda: stop.seconds_left)
             hours = HeardHours(keeper.folder, lambda line: logger.warning("%s", line, extra={"event": "keep"}))
             stack.callback(lambda: hours.close(stop.seconds_left))
-            streams = replace(streams, keep=keeper, hours=hours)
-        executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
+            keeping = replace(streams, keep=keeper, hours=hours)
+        executor = ThreadPoolExecutor(options.threads, "wakeword-score") if options.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-        turns = FairTurns(executor, settings.threads)
+        turns = FairTurns(executor, options.threads)
 
         def save(found: Found) -> None:
             if saver is not None:
@@ -108,20 +91,32 @@ def run_server(settings: ServeSettings) -> bool:
 
         async def serve() -> None:
             nonlocal loop, server
-            shared = Shared(words, streams, settings.times, Telemetry(), turns, save, groups=Groups(settings.groups))
-            server = Server(shared, settings.place, settings.limits)
+            server = Server(Shared(words, keeping, times, Telemetry(), turns, save, groups=groups), place, limits)
             loop = asyncio.get_running_loop()
             if not early.is_set():
-                await _serve(server, settings, keeper)
+                await _serve(server, options, web, keeper, speech)
 
         asyncio.run(serve())
     return early.is_set()
 
 
-def _offered(settings: ServeSettings) -> OfferedWords:
+def _web_settings(options: ServeOptions) -> WebSettings | None:
+    if options.http is None:
+        return None
+    seeing = (SUPERVISOR,) if options.http_ingress else tuple(networks_of(options.http_allow or [], "--http-allow"))
+    names = tuple(host_names_of(options.http_name or []))
+    place = host_and_port(options.http)
+    return WebSettings(*place, options.http_cert, options.http_key, seeing, names, ingress=options.http_ingress)
+
+
+def _offered(options: ServeOptions) -> OfferedWords:
     """The words of the server, with what there is to say of their limits. Raises as ``run_server`` does."""
-    files = settings.files if settings.files or settings.folder else list(shipped_models().values())
-    words = OfferedWords(files, settings.folder, settings.words)
+    files = [*map(model_file, options.keyword or []), *(options.model or [])]
+    if not files and options.models is None:
+        files = list(shipped_models().values())
+    points = options.points
+    settings = WordSettings(points.point, points.threshold, points.verify, options.playback_channel)
+    words = OfferedWords(files, options.models, settings)
     words.report = _report
     for word in words.by_name.values():
         for line in word.warnings:
@@ -130,7 +125,13 @@ def _offered(settings: ServeSettings) -> OfferedWords:
     return words
 
 
-async def _serve(server: Server, settings: ServeSettings, keeper: Keeper | None) -> None:
+async def _serve(
+    server: Server,
+    options: ServeOptions,
+    web_settings: WebSettings | None,
+    keeper: Keeper | None,
+    speech: SpeechToText | None,
+) -> None:
     serving = asyncio.create_task(server.run())
     ready = asyncio.create_task(server.ready.wait())
     announcing: asyncio.Task[None] | None = None
@@ -138,16 +139,18 @@ async def _serve(server: Server, settings: ServeSettings, keeper: Keeper | None)
         await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
         if not serving.done():
             with ExitStack() as stack:
-                if settings.zeroconf:
-                    name = settings.zeroconf_name or f"wakeword-{host_name()}"
+                if options.zeroconf:
+                    name = options.zeroconf_name or f"wakeword-{host_name()}"
                     announcing = asyncio.create_task(Announcement(name, server.sockets).run())
-                if keeper is not None and settings.speech is not None:
+                if keeper is not None and speech is not None:
                     stack.enter_context(
-                        Labeller(keeper.folder, settings.speech, server.words.stage_of, lambda: server.load > _BUSY)
+                        Labeller(keeper.folder, speech, server.words.stage_of, lambda: server.load > _BUSY)
                     )
-                web = None if settings.web is None else stack.enter_context(Web(server, settings.web, keeper))
-                _greet(server, settings, web)
-                _warn_of_open_web(settings, web)
+                web = None if web_settings is None else stack.enter_context(Web(server, web_settings, keeper))
+                _greet(server, options, web)
+                # Anyone who has narrowed one side may think that the other one is narrow too.
+                if web is not None and options.allow and not (options.http_allow or options.http_ingress):
+                    _warn_of_open_web(web)
                 await asyncio.wait({serving})
     finally:
         ready.cancel()
@@ -159,33 +162,30 @@ async def _serve(server: Server, settings: ServeSettings, keeper: Keeper | None)
         await serving
 
 
-def _greet(server: Server, settings: ServeSettings, web: Web | None) -> None:
+def _greet(server: Server, options: ServeOptions, web: Web | None) -> None:
     words = ", ".join(f"'{name}'" for name in server.words.by_name) or "nothing yet"
-    if settings.place.scheme == "tcp":
+    if server.place.scheme == "tcp":
         addresses = [one.getsockname() for one in server.sockets]
         where = ", ".join(
             f"tcp://[{host}]:{port}" if ":" in host else f"tcp://{host}:{port}" for host, port, *_ in addresses
         )
     else:
-        where = f"unix://{settings.place.path}" if settings.place.scheme == "unix" else "stdio://"
+        where = f"unix://{server.place.path}" if server.place.scheme == "unix" else "stdio://"
     logger.info("serving %s at %s%s", words, where, f", {web.url}" if web else "", extra={"event": "ready"})
     if not server.words.by_name:
-        logger.warning("%s: expected a model that can be used, found none; copy a model file there", settings.folder)
+        logger.warning("%s: expected a model that can be used, found none; copy a model file there", options.models)
 
 
-def _warn_of_open_web(settings: ServeSettings, web: Web | None) -> None:
-    """Anyone who has narrowed one side may think that the other one is narrow too."""
-    if web is None or settings.web is None or settings.web.networks or not settings.limits.networks:
-        return
+def _warn_of_open_web(web: Web) -> None:
     if not all(is_loopback(one.getsockname()[0]) for one in web.sockets):
         logger.warning("--allow does not narrow who may see %s; --http-allow does", web.url, extra={"event": "limit"})
 
 
-def _saver(settings: ServeSettings) -> Saver | None:
-    if settings.save is None:
+def _saver(options: ServeOptions) -> Saver | None:
+    if options.save is None:
         return None
     return Saver(
-        SavedPairs(settings.save, round(1e6 * settings.save_limit)),
+        SavedPairs(options.save, round(1e6 * options.save_limit)),
         most_waiting=_MOST_WAITING,
         wait_for_room=False,
         complain=lambda message: logger.warning("%s", message, extra={"event": "save"}),

@@ -5,13 +5,12 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from wakeword.audio.pcm import to_mono
-from wakeword.base.types import Samples
+from wakeword.audio.pcm import level_of
 from wakeword_serve.client_stream import Found, ListeningStream
 
 _BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -33,52 +32,30 @@ class Telemetry:
     """The figures of one server, and its streams in progress."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        self.connections = Gauge("wakeword_connections", "Open connections.", registry=registry)
-        self.accepted = Counter("wakeword_connections_accepted", "Connections accepted.", registry=registry)
-        self.errors = Counter("wakeword_errors", "Errors that clients were told, by code.", ["code"], registry=registry)
-        self.streams_begun = Counter("wakeword_streams_begun", "Streams of audio begun.", registry=registry)
-        self._streams = Gauge("wakeword_streams", "Streams of audio in progress.", registry=registry)
-        self.detections = Counter("wakeword_detections", "Detections, by word.", ["word"], registry=registry)
-        self.held_back = Counter(
-            "wakeword_held_back",
-            "Detections that another connection of the group answered, by word.",
-            ["word"],
-            registry=registry,
-        )
-        self.candidates = Counter(
-            "wakeword_candidates", "Windows that a second stage has looked at, by word.", ["word"], registry=registry
-        )
-        self.audio = Counter("wakeword_audio_seconds", "Seconds of audio received.", registry=registry)
-        self.dropped = Counter(
-            "wakeword_audio_dropped_seconds",
-            "Seconds of audio received that nothing listened to, by reason.",
-            ["reason"],
-            registry=registry,
-        )
-        self.delay = Histogram(
-            "wakeword_processing_seconds",
-            "From the receipt of a chunk in which windows end to the end of their scoring.",
-            buckets=_BUCKETS,
-            registry=registry,
-        )
-        self.loop_delay = Histogram(
-            "wakeword_loop_delay_seconds",
-            "How late the event loop was for a regular task.",
-            buckets=_BUCKETS,
-            registry=registry,
-        )
-        self.load = Gauge(
-            "wakeword_load", "Seconds of waiting and scoring for a second of audio; late above 1.", registry=registry
-        )
-        self.overload = Counter("wakeword_overload", "Times that the load of 5 s was above 1.", registry=registry)
-        self.held = Counter(
-            "wakeword_held_seconds", "Seconds for which clients waited that were ahead of the clock.", registry=registry
-        )
-        self.models = Gauge("wakeword_models", "Models offered.", registry=registry)
-        self.refused = Gauge(
-            "wakeword_models_refused", "Files in the models' folder that are unusable.", registry=registry
-        )
+        self.registry = CollectorRegistry()
+        counter = partial(Counter, namespace="wakeword", registry=self.registry)
+        gauge = partial(Gauge, namespace="wakeword", registry=self.registry)
+        histogram = partial(Histogram, namespace="wakeword", buckets=_BUCKETS, registry=self.registry)
+        self.connections = gauge("connections", "Open connections.")
+        self.accepted = counter("connections_accepted", "Connections accepted.")
+        self.errors = counter("errors", "Errors that clients were told, by code.", ["code"])
+        self.streams_begun = counter("streams_begun", "Streams of audio begun.")
+        self._streams = gauge("streams", "Streams of audio in progress.")
+        self.detections = counter("detections", "Detections, by word.", ["word"])
+        answered = "Detections that another connection of the group answered, by word."
+        self.held_back = counter("held_back", answered, ["word"])
+        self.candidates = counter("candidates", "Windows that a second stage has looked at, by word.", ["word"])
+        self.audio = counter("audio_seconds", "Seconds of audio received.")
+        unheard = "Seconds of audio received that nothing listened to, by reason."
+        self.dropped = counter("audio_dropped_seconds", unheard, ["reason"])
+        scored = "From the receipt of a chunk in which windows end to the end of their scoring."
+        self.delay = histogram("processing_seconds", scored)
+        self.loop_delay = histogram("loop_delay_seconds", "How late the event loop was for a regular task.")
+        self.load = gauge("load", "Seconds of waiting and scoring for a second of audio; late above 1.")
+        self.overload = counter("overload", "Times that the load of 5 s was above 1.")
+        self.held = counter("held_seconds", "Seconds for which clients waited that were ahead of the clock.")
+        self.models = gauge("models", "Models offered.")
+        self.refused = gauge("models_refused", "Files in the models' folder that are unusable.")
         self.started = time.monotonic()
         self._views: dict[int, StreamView] = {}
         self._numbers = 0
@@ -135,7 +112,7 @@ class Telemetry:
             "seconds": round(stream.seconds, 2),
             "rate": stream.format.rate,
             "channels": stream.format.channels,
-            "level": round(level_db(stream.newest), 1),
+            "level": round(level_of(stream.newest, _SILENCE_DB), 1),
             "asleep": stream.is_asleep,
             "detections": stream.fired,
             "words": [
@@ -143,11 +120,3 @@ class Telemetry:
                 for word in stream.words
             ],
         }
-
-
-def level_db(block: Samples) -> float:
-    """Level of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least -96."""
-    if not len(block):
-        return _SILENCE_DB
-    power = float(np.mean(np.square(to_mono(block), dtype=np.float64)))
-    return max(_SILENCE_DB, 10 * float(np.log10(power))) if power > 0 else _SILENCE_DB

@@ -1,6 +1,7 @@
 """Audio of any sample rate, dtype, channel count and block length -> mono float32 at 16 kHz."""
 
 import io
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,6 +80,13 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     if samples.ndim == 2:
         samples = samples.mean(axis=1, dtype=np.float32)
     return samples
+
+
+def level_of(block: Samples, least: float) -> float:
+    """Root mean square of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least ``least``."""
+    samples = to_mono(block)
+    power = float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
+    return max(least, 10 * math.log10(power)) if power > 0 else least
 
 
 def samples_of_bytes(audio: bytes) -> Samples:

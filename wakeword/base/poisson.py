@@ -19,9 +19,9 @@ def poisson_cdf(events: int, mean: float) -> float:
     return min(1.0, float(np.exp(logs).sum()))
 
 
-def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a rate of events an hour. Source: Garwood, Biometrika 28 (1936)."""
-    low, high = _means(events, (1 - confidence) / 2)
+def poisson_rate(events: int, hours: float) -> tuple[float, float]:
+    """The exact 95 % interval of a rate of events an hour. Source: Garwood, Biometrika 28 (1936)."""
+    low, high = _means(events, (1 - 0.95) / 2)
     return low / hours, high / hours
 
 

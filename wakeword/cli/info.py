@@ -3,6 +3,7 @@
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
@@ -10,12 +11,10 @@ import typer
 from wakeword.base.text import counted, printable
 from wakeword.cli.completion import model_names
 from wakeword.cli.console import note
-from wakeword.cli.models import point_cells, print_columns
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_of
-from wakeword.format.verifier_card import VerifierCard
-from wakeword.model.model import SELF_TEST_TOLERANCE, Model, load_model
+from wakeword.model.model import Model, load_model
 
 
 def info(
@@ -116,35 +115,23 @@ _LEAST = 30
 
 
 def print_whole_card(model: Model) -> None:
-    """Print everything. Raises ``ModelError`` if the second stage cannot be used."""
-    card = model.card
-    features = card.features
-    seconds = features.samples_in(card.window) / features.sample_rate
+    """Print everything."""
     digest = "without a digest: damage can go unnoticed" if model.digest is None else f"SHA-256 {model.digest[:16]}..."
     print()
-    _print_tree(
-        {
-            "window": f"{card.window} frames ({seconds:.3f} s), taken {card.stack} at a time",
-            "self-test": f"logit {card.self_test.logit:.4f} +- {SELF_TEST_TOLERANCE:g}: passed",
-            "schema": f"{card.schema}, {digest}",
-        },
-        0,
-    )
-    if card.verifier is not None:
-        _print_second_stage(model, card.verifier)
-    print("\nfeatures")
-    _print_tree({"fingerprint": features.fingerprint, **vars(features)})
-    print("\noperating points" + ("" if card.operating_points else ": none; calibrate the model or give a threshold"))
-    if card.operating_points:
-        rows = [("", "name", "threshold", "recall (95 %)")]
-        for point in card.operating_points:
-            rows.append(("*" if point.name == card.default_point else "", *point_cells(point)))
-        print_columns(rows)
-        print("\nmeasured on")
-        _print_tree({point.name: point.data for point in card.operating_points})
-    if card.training:
-        print("\ntraining")
-        _print_tree(card.training)
+    _print_tree({"digest": digest, **_readable(json.loads(model.card.to_json()))}, 0)
+
+
+def _readable(value: Any) -> Any:
+    """What JSON has, without what is empty: a list of what has names as a mapping, any other list and a rate in a line."""
+    if isinstance(value, list):
+        if not all(isinstance(one, dict) and "name" in one for one in value):
+            return json.dumps(value, ensure_ascii=False)
+        value = {one.pop("name"): one for one in value}
+    if isinstance(value, dict) and value.keys() == {one.name for one in fields(Rate)}:
+        return "{value:.4g} ({low:.4g} to {high:.4g}): {count:g} of {trials:.4g}".format(**value)
+    if isinstance(value, dict):
+        return {key: _readable(part) for key, part in value.items() if part not in (None, "", [], {})}
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def _print_entry(name: str, text: str) -> None:
@@ -155,30 +142,7 @@ def _print_entry(name: str, text: str) -> None:
         print(f"{name if number == 0 else '':{len(name)}}{line}".rstrip())
 
 
-def _print_second_stage(model: Model, verifier: VerifierCard) -> None:
-    """What the second stage does. Raises ``ModelError`` if it cannot be used."""
-    stage = model.second_stage
-    rate = verifier.candidates_per_hour
-    print("\nsecond stage")
-    values: dict[str, Any] = {
-        "looks": f"from logit {verifier.gate:.4g} of the first stage on, and for {verifier.span} frames after it",
-        "candidates": "not measured" if rate is None else f"{rate.value:.3g} an hour ({rate.low:.3g}-{rate.high:.3g})",
-        "phonemes": " | ".join(" ".join("/".join(one) for one in variant) for variant in verifier.phonemes) or "none",
-        "fusion": vars(verifier.fusion),
-        "embedding": verifier.embedding_digest[:16],
-        "recogniser": (verifier.phonemes_digest or "none")[:16],
-        "self-test": f"logit {verifier.self_test:.4f} +- {SELF_TEST_TOLERANCE:g}: {'passed' if stage else 'not run'}",
-        "chosen on": verifier.data or "unknown",
-        "alone": ", ".join(
-            f"{point.name} {point.threshold:.6g}{' *' if point.name == verifier.stage_one_default else ''}"
-            for point in verifier.stage_one_points
-        )
-        or "no points of the first stage",
-    }
-    _print_tree(values)
-
-
-def _print_tree(values: Mapping[str, Any], indent: int = 2) -> None:
+def _print_tree(values: Mapping[str, Any], indent: int) -> None:
     width = max((len(printable(key)) for key in values), default=0)
     for key, value in values.items():
         name = printable(key)

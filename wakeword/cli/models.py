@@ -166,16 +166,9 @@ def _row(one: _Listed) -> tuple[str, ...]:
     if card.default_point is None:
         return shown, card.version, size, "none", "", "", "", one.place
     point = card.point()
-    name, _, recall = point_cells(point)
-    rate = hourly_shown(point)
-    return shown, card.version, size, name, recall, positives(point), "" if rate is None else f"{rate:.2f}", one.place
-
-
-def point_cells(point: OperatingPoint) -> tuple[str, str, str]:
-    """Name, threshold and recall of a point."""
-    recall = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point))
-    # Thresholds for rare false accepts are close to 1: with fewer digits they would look the same.
-    return point.name, f"{point.threshold:.6g}", recall
+    recall, rate = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point)), hourly_shown(point)
+    shown_rate = "" if rate is None else f"{rate:.2f}"
+    return shown, card.version, size, point.name, recall, positives(point), shown_rate, one.place
 
 
 def _entry_of(point: OperatingPoint) -> dict[str, Any]:

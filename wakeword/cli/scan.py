@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import AudioError, ConfigError, LeftOutError
-from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
+from wakeword.batch.inputs.find import expanded, find_recordings
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
@@ -22,9 +22,9 @@ from wakeword.cli.scan_results import is_folder, writing
 from wakeword.model.installed import names_model
 
 
-def _recordings(places: list[str] | None) -> list[str] | None:
+def _recordings(places: list[str]) -> list[str]:
     """The value of ``FILE...``. Raises ``typer.BadParameter`` for a model in place of a recording."""
-    for place in places or ():
+    for place in places:
         if names_model(place):
             raise typer.BadParameter(f"expected recordings, got the model {place!r}")
     return places
@@ -35,13 +35,13 @@ class ScanOptions:
     """The options of the command."""
 
     files: Annotated[
-        list[str] | None,
+        list[str],
         typer.Argument(
             metavar="FILE...",
             callback=_recordings,
-            help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, or tar files.",
+            help="Recordings, folders, patterns such as 'a/**/*.wav', lists (@list.txt, @- for stdin), or tar files.",
         ),
-    ] = None
+    ]
     models: ModelOptions
     points: VoicePointOptions
     form: Annotated[
@@ -58,17 +58,11 @@ class ScanOptions:
             help="Write to this file. With srt or audacity and several recordings: a folder for one file each.",
         ),
     ] = None
-    files_from: Annotated[
-        Path | None,
-        typer.Option("--files-from", metavar="FILE", help="Also those in this list, one a line; - for stdin."),
-    ] = None
     jobs: JobOptions
 
     def __post_init__(self) -> None:
         if self.jobs.resume and self.out is None:
             raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
-        if not self.files and self.files_from is None:
-            raise typer.BadParameter("give recordings, or a list of them with --files-from")
 
 
 @command
@@ -100,9 +94,8 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
     and at the end ``typer.Exit`` if a recording could not be read.
     """
     out = options.out
-    places = [*expanded(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
     tally = _Tally()
-    recordings = find_recordings(places, failed=tally.fail)
+    recordings = find_recordings(list(expanded(options.files)), failed=tally.fail)
     if (
         out is not None
         and out.is_file()

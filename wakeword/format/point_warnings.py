@@ -43,9 +43,10 @@ def positives(point: OperatingPoint) -> str:
 
 def limits(point: OperatingPoint) -> Iterator[str]:
     """One sentence for each limit of what was measured at the point."""
+    most = point.positives if point.by_folds is None else int(point.by_folds.recall.trials)
     if 0 < point.positives == point.synthetic:
         yield "recall was measured on synthetic voices only; for people it can be lower"
-    elif point.synthetic is not None and 0 < (most := _recordings(point, point.positives)) < _FEW:
+    elif point.synthetic is not None and 0 < most < _FEW:
         _, low, high = recall_shown(point)
         alone = " by this file alone" if point.by_folds is None else ""  # its recipe may have been tried on more
         tried = f"recall was measured on {most} recording(s) of the word{alone}"
@@ -113,10 +114,6 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
             "take a point of false accepts an hour"
         )
     return ", and ".join(limits)
-
-
-def _recordings(point: OperatingPoint, held_out: int) -> int:
-    return held_out if point.by_folds is None else int(point.by_folds.recall.trials)
 
 
 def _assurance(point: OperatingPoint) -> float | None:

@@ -55,7 +55,7 @@ def install_model(
     """
     wanted = None if sha256 is None else _checked_sha256(sha256)
     remote = _is_address(source)
-    data = _download(source) if remote else _read(source)
+    data = b"".join(fetched(source, most=MAX_FILE_BYTES, failure=ModelError)) if remote else _read(source)
     found = hashlib.sha256(data).hexdigest()
     if wanted is not None and found != wanted:
         raise ModelError(f"{printable(source)}: expected a file of SHA-256 {wanted}, got one of {found}; not installed")
@@ -155,8 +155,3 @@ def _is_address(source: str) -> bool:
     if scheme and scheme != "https":
         raise ConfigError(f"expected an https address or a file, got {shortened(source)}; download it by other means")
     return bool(scheme)
-
-
-def _download(address: str) -> bytes:
-    """The file at an https address. ``ModelError`` if it cannot be got, or is larger than a model may be."""
-    return b"".join(fetched(address, most=MAX_FILE_BYTES, failure=ModelError))

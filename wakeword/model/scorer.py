@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +13,6 @@ from wakeword.base.types import Array
 from wakeword.format.card import DEFAULT_HOP as DEFAULT_HOP
 from wakeword.model.lstm import NumpyWindows
 from wakeword.model.model import Model
-
-
-class Windows(Protocol):
-    """The windows in progress of one or more models."""
-
-    def reset(self) -> None:
-        """Begin a new stream."""
-
-    def advance(self, frames: Array) -> list[float]:
-        """Advance by one hop, ``(hop, n_mfcc)`` float32: for each model the logit of the window that ends with it."""
 
 
 class OnnxWindows:
@@ -106,7 +95,7 @@ class GroupScorer:
         self._rows, self._late = staggered_rows(model, hop)
         self._number = len(models)
         self.hop = hop
-        self._windows: Windows
+        self._windows: OnnxWindows | NumpyWindows
         if group_of(model, hop) is None:
             self._windows = OnnxWindows(model, hop=hop, rows=self._rows, late=self._late)
         else:

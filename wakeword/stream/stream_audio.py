@@ -73,17 +73,13 @@ class StreamAudio:
         self.is_asleep = False
         """Whether the newest audio was steady quiet, for which nothing was computed."""
         self._checked, self._is_quiet = 0, False
-        self._length: int | None = None
+        self.length: int | None = None
+        """Samples in the stream once it has ended, ``None`` before ``finish``."""
 
     @property
     def end(self) -> int:
         """Number of the next sample."""
         return self._history.end
-
-    @property
-    def length(self) -> int | None:
-        """Samples in the stream once it has ended, ``None`` before ``finish``."""
-        return self._length
 
     def push(self, samples: Array) -> None:
         """Append ``(n,)`` float32, at most ``piece`` samples; ``(n, 2)``: with what the loudspeaker gets then."""
@@ -95,7 +91,7 @@ class StreamAudio:
 
     def finish(self) -> int:
         """End the stream; return how many samples of silence it takes until a window of every keyword covers its end."""
-        self._length = length = self._history.end
+        self.length = length = self._history.end
         covering = [keyword.covering(length) for keyword in self.keywords]
         return max(covering) - length if length else 0
 
@@ -110,7 +106,7 @@ class StreamAudio:
     def is_quiet(self, end: int) -> bool:
         """Whether the audio up to sample ``end`` is steady quiet; false before an ``end`` that was asked about, as it was
         loud then, and once the stream has ended."""
-        if self._gate is None or self._length is not None or end < self._checked:
+        if self._gate is None or self.length is not None or end < self._checked:
             return False
         if end > self._checked:
             self._is_quiet = self._gate.push(self._history.view(self._checked, end))
@@ -138,7 +134,7 @@ class StreamAudio:
     def take(self, keyword: KeywordTracker, windows: Sequence[WindowLogit]) -> list[Detection]:
         """Take what the first stage says of the next windows of a keyword; return the detections among them."""
         veto = None if self._played is None else self._played.says
-        found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self._length, veto=veto)
+        found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self.length, veto=veto)
         near = None if keyword.near is None else keyword.near.best
         if near is not None and near.audio is None:
             # Now, while it is kept: only later is it certain that nothing fires after it.
@@ -158,12 +154,12 @@ class StreamAudio:
     def near_misses(self) -> list[Detection]:
         """The near misses that have become certain; after ``finish``, all that are left. Wakes are kept then, too."""
         if self._wakes is not None:
-            self._wakes.push(ended=self._length is not None)
+            self._wakes.push(ended=self.length is not None)
         found = []
         for keyword in self.keywords:
-            near = None if keyword.near is None else keyword.near.due(self.end, ended=self._length is not None)
+            near = None if keyword.near is None else keyword.near.due(self.end, ended=self.length is not None)
             if near is not None and near.audio is not None:
-                end = near.end if self._length is None else min(near.end, self._length)
+                end = near.end if self.length is None else min(near.end, self.length)
                 first = near.end - keyword.window
                 missed = Detection(
                     keyword.name, near.score, first / SAMPLE_RATE, end / SAMPLE_RATE, near.audio, near.stage_one
@@ -179,7 +175,7 @@ class StreamAudio:
     def _detection(self, keyword: KeywordTracker, fired: Fired) -> Detection:
         start = fired.end - keyword.window
         # The last window of a stream can extend into the silence after it.
-        end = fired.end if self._length is None else min(fired.end, self._length)
+        end = fired.end if self.length is None else min(fired.end, self.length)
         audio = self._history.slice(start - self._pre_roll, end)
         found = Detection(
             *(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one),

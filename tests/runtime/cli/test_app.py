@@ -111,9 +111,6 @@ def test_version(cli) -> None:
         ["listen", "--channel", "-1"],
         ["listen", "--model", "{low}", "--input", "{wav}", "--exec", "say 'it"],
         ["listen", "--model", "{low}", "--input", "{wav}", "--exec", " "],
-        ["listen", "--model", "{low}", "--input", "{wav}", "--rate", "16000"],
-        ["listen", "--model", "{low}", "--input", "{wav}", "--channels", "1"],
-        ["listen", "--model", "{low}", "--rate", "8000"],
         ["listen", "--model", "{low}", "--input", "{wav}", "--device", "0"],
         ["listen", "--model", "{low}", "--input", "-", "--device", "0"],
         ["info"],
@@ -251,7 +248,7 @@ def test_info_shows_the_whole_card(cli, models: Path) -> None:
     as_json = cli("info", "--json", models / "high.onnx")
     assert json.loads(as_json.out) == json.loads(card.to_json())
     readable = cli("info", "--all", models / "high.onnx").out
-    for text in ("hey high", "98 frames (0.995 s)", card.features.fingerprint, "fpr=0.03", "n_mfcc", "seed"):
+    for text in ("hey high", "window", card.features.fingerprint, "fpr=0.03", "n_mfcc", "seed"):
         assert text in readable
 
 

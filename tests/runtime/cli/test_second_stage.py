@@ -49,7 +49,7 @@ def test_no_verify_finds_what_the_second_stage_refuses(cli, tmp_path: Path, reco
 def test_info_shows_the_second_stage(cli) -> None:
     shown = cli("info", "--all", TWO_STAGE)
     assert shown.status == 0
-    for part in ("second stage", "logit 0.95", "24 frames", "a/ɑ n | s/z h f", "passed", "fpr=0.03", "schema     4"):
+    for part in ("verifier", "gate", '["a", "ɑ"], ["n"]', "fpr=0.03", "stage_one_points"):
         assert part in shown.out
     card = json.loads(cli("info", "--json", TWO_STAGE).out)
     assert card["verifier"]["span"] == 24

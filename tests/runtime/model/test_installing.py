@@ -221,7 +221,7 @@ def test_a_download_without_a_digest_of_its_own_is_refused(
     model = load_model(file)
     model.digest = None
     monkeypatch.setattr("wakeword.model.installing.parse_model", lambda data: model)
-    monkeypatch.setattr("wakeword.model.installing._download", lambda address: older)
+    monkeypatch.setattr("wakeword.model.installing.fetched", lambda address, **settings: [older])
     with pytest.raises(ModelError, match="a digest of its own"):
         install_model(f"{site}/older.onnx")
     file.write_bytes(older)

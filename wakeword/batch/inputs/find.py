@@ -5,7 +5,6 @@ import glob
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
@@ -14,7 +13,6 @@ from wakeword.batch.inputs.recording import Recording, is_url, local_recording
 LIST = "@"
 """Before the name of a list of places."""
 _STDIN = "-"
-_PIECE = 2**20
 _MOST_BYTES = 2**28
 """Largest size of a list: some millions of places."""
 
@@ -56,36 +54,21 @@ def listed_places(path: Path) -> list[str]:
     Raises ``ConfigError`` for a file that is no list, such as a recording, and for an empty one, and ``OSError`` as the
     file system does.
     """
-    places = _lines(path)
-    if not places:
-        name = "standard input" if str(path) == _STDIN else path
-        raise ConfigError(f"{name}: expected a list of recordings, got an empty one")
-    return places
-
-
-def _lines(path: Path) -> list[str]:
+    # Not all: a pipe is welcome, but a device such as /dev/zero never ends.
     if str(path) == _STDIN:
-        content = _text(sys.stdin.buffer, path)
+        name, content = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
     else:
         with path.open("rb") as file:
-            content = _text(file, path)
+            name, content = str(path), file.read(_MOST_BYTES + 1)
+    if b"\0" in content:
+        raise ConfigError(f"{name}: expected a list of recordings, one a line, got a file that is no text")
+    if len(content) > _MOST_BYTES:
+        raise ConfigError(f"{name}: expected a list of recordings of at most {_MOST_BYTES >> 20} MB, got a longer one")
     lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
-    return [line.decode("utf-8", "surrogateescape") for line in lines if line.strip()]
-
-
-def _text(file: BinaryIO, path: Path) -> bytes:
-    """All of a file, by pieces: a pipe is welcome, but a device such as /dev/zero never ends."""
-    pieces, size = [], 0
-    while piece := file.read(_PIECE):
-        size += len(piece)
-        if b"\0" in piece:
-            raise ConfigError(f"{path}: expected a list of recordings, one a line, got a file that is no text")
-        if size > _MOST_BYTES:
-            raise ConfigError(
-                f"{path}: expected a list of recordings of at most {_MOST_BYTES >> 20} MB, got a longer one"
-            )
-        pieces.append(piece)
-    return b"".join(pieces)
+    places = [line.decode("utf-8", "surrogateescape") for line in lines if line.strip()]
+    if not places:
+        raise ConfigError(f"{name}: expected a list of recordings, got an empty one")
+    return places
 
 
 def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recording]:

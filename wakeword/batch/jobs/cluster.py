@@ -34,7 +34,8 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._ray = _ray()
+        require("ray", "ray")
+        self._ray: Any = import_module("ray")
 
     @property
     def workers(self) -> int:
@@ -165,8 +166,3 @@ def _unfit(found: str, wanted: str = __version__) -> WorkerError:
     return WorkerError(
         f"expected wakeword {wanted} on every machine of the cluster, got another ({found}); install it there"
     )
-
-
-def _ray() -> Any:
-    require("ray", "ray")
-    return import_module("ray")

@@ -1,6 +1,5 @@
 """The live score meter of ``wakeword listen``."""
 
-import math
 import sys
 import time
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from wakeword.audio.pcm import to_mono
+from wakeword.audio.pcm import level_of
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
@@ -56,7 +55,9 @@ class Meter:
         if now - self._drawn < _REFRESH_SECONDS:
             return
         self._drawn = now
-        self._live.update(self._table(_level(block), microphone.stats if microphone else None), refresh=True)
+        self._live.update(
+            self._table(level_of(block, _SILENCE_DB), microphone.stats if microphone else None), refresh=True
+        )
         self._held = {keyword: _FALL * score for keyword, score in self._held.items()}
 
     def _table(self, level: float, stats: MicrophoneStats | None) -> Group:
@@ -100,10 +101,3 @@ class Bar:
             at = min(width - 1, int(width * self.mark))
             drawn = drawn[:at].append("╋", "bold white").append_text(drawn[at + 1 :])
         yield drawn
-
-
-def _level(block: Samples) -> float:
-    """Root mean square of a block in dB of full scale, at least ``_SILENCE_DB``."""
-    samples = to_mono(block)
-    power = float((samples**2).mean()) if len(samples) else 0.0
-    return max(_SILENCE_DB, 10 * math.log10(power + 1e-12))

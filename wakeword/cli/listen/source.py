@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.pcm import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, SAMPLE_RATE, naming
+from wakeword.audio.pcm import MAX_CHANNELS, naming
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
@@ -29,20 +29,9 @@ class SourceOptions:
     ] = True
     file: Annotated[
         str | None,
-        typer.Option("--input", metavar="FILE", help="Read a file instead; - reads raw 16-bit PCM from stdin."),
-    ] = None
-    rate: Annotated[
-        int | None,
         typer.Option(
-            "--rate",
-            min=MIN_SAMPLE_RATE,
-            max=MAX_SAMPLE_RATE,
-            help="Samples per second of the PCM from stdin. Default: 16000.",
+            "--input", metavar="FILE", help="Read a file instead; - for 16-bit mono PCM of 16 kHz from stdin."
         ),
-    ] = None
-    channels: Annotated[
-        int | None,
-        typer.Option("--channels", min=1, max=MAX_CHANNELS, help="Channels of the PCM from stdin. Default: 1."),
     ] = None
     channel: Annotated[
         int | None,
@@ -54,8 +43,6 @@ class SourceOptions:
     def __post_init__(self) -> None:
         if self.file is not None and self.device is not None:
             raise typer.BadParameter("give --device or --input, not both")
-        if self.file != "-" and (self.rate is not None or self.channels is not None):
-            raise typer.BadParameter("--rate and --channels need --input -; files and devices have their own")
 
     @property
     def recording(self) -> str | None:
@@ -76,10 +63,7 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
         ):
             yield microphone
     elif options.recording is None:
-        yield StdinSource(
-            sample_rate=SAMPLE_RATE if options.rate is None else options.rate,
-            channels=1 if options.channels is None else options.channels,
-        )
+        yield StdinSource()
     else:
         source = FileSource(options.recording)
         with naming(options.recording):

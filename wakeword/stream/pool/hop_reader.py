@@ -102,16 +102,6 @@ class HopReader:
             hops.reset()
         self._choose()
 
-    @property
-    def is_ending(self) -> bool:
-        """Whether ``finish`` was called since the last ``reset``."""
-        return self.audio.length is not None
-
-    @property
-    def due(self) -> int:
-        """Number of the sample at which the next hop ends."""
-        return self.hops.due
-
     def push(self, samples: Array) -> None:
         """Append ``(n,)`` or ``(n, 2)`` float32 samples, at most ``POOL_PIECE``, once ``read`` has returned 0."""
         self.audio.push(samples)
@@ -123,14 +113,14 @@ class HopReader:
     def read(self) -> int:
         """Frames in the next hop to score; 0 if more audio is needed for it."""
         audio = self.audio
-        while audio.end >= self.due:
-            self._is_quiet = audio.is_quiet(self.due)
+        while audio.end >= self.hops.due:
+            self._is_quiet = audio.is_quiet(self.hops.due)
             if not audio.is_asleep:
                 if self.hops.follow_level(audio):
                     continue
                 return self.hops.frames
             if self._is_quiet:
-                audio.hold(self.due)
+                audio.hold(self.hops.due)
                 self.hops.step()
             else:
                 starts = dict(zip((keyword.window for keyword in audio.keywords), audio.wake(), strict=True))

@@ -61,7 +61,7 @@ class PoolStream:
         self._origin = 0
         # Numbers of samples since the stream was opened: pushed; pushed before time 0; read; processed; due.
         self._pushed = self._start = self._read = self._done = 0
-        self._due = reader.due
+        self._due = reader.hops.due
         self._is_announced = False
         self._resets = 0
         # The items that the pool is processing.
@@ -177,7 +177,7 @@ class PoolStream:
         """For the pool: frames of the reader's next hop; 0 when all items taken by ``begin`` are read."""
         reader = self.reader
         while not (frames := reader.read()):
-            if reader.is_ending:
+            if reader.audio.length is not None:
                 reader.reset()
                 self._origin = 0
             if not self._begun:
@@ -197,7 +197,7 @@ class PoolStream:
         """For the pool: note that all was read. False if a ``reset`` or ``close`` meanwhile made the detections invalid."""
         with self._lock:
             self._done = self._read
-            self._due = self._read + self.reader.due - self.reader.audio.end
+            self._due = self._read + self.reader.hops.due - self.reader.audio.end
             if self._pushed >= self._due:
                 self._announce_once()
             return not self.closed and self._resets == self._begun_resets

@@ -17,7 +17,6 @@ import torch
 
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.work import Executor, Report
-from wakeword.cli.steps import in_words
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.close_texts import TextSource
 from wakeword_experiments.wake_words.protocol import GridShape, run
@@ -162,10 +161,6 @@ class JobGroup:
         """Number of jobs."""
         return float(len(self.jobs))
 
-    def digest(self) -> str:
-        """Empty: rows are stored by the keys of the jobs."""
-        return ""
-
 
 class GroupWork:
     """Runs groups of jobs: ``wakeword.batch.jobs.work.Work``. Rows are lines about them; figures go to ``rows.jsonl``."""
@@ -214,7 +209,7 @@ class _Progress:
     def describe(self) -> str:
         """``"37 of 300 runs, 40 min left"``."""
         each = (time.monotonic() - self._started) / max(self._done, 1.0)
-        return f"{self._done:.0f} of {self._runs} runs, {in_words(each * (self._runs - self._done))} left"
+        return f"{self._done:.0f} of {self._runs} runs, {each * (self._runs - self._done) / 60:.0f} min left"
 
 
 def scores_file(job: Job, source: Source) -> Path:

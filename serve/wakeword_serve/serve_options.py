@@ -1,0 +1,136 @@
+"""The options of ``wakeword serve``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.cli.completion import model_names
+from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
+from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions
+from wakeword.cli.ranges import finite, separate
+from wakeword_serve.logs import LogFormat
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of the command."""
+
+    uri: Annotated[str, typer.Option("--uri", help="Where to serve: tcp://HOST:PORT, unix://PATH or stdio://.")] = (
+        "tcp://127.0.0.1:10400"
+    )
+    keyword: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keyword",
+            metavar="K",
+            autocompletion=model_names,
+            callback=separate,
+            help="A model that `wakeword models` lists; repeatable. Default: all included ones, "
+            "without --model and --models.",
+        ),
+    ] = None
+    model: ModelOption = None
+    models: Annotated[
+        Path | None,
+        typer.Option("--models", metavar="DIR", help="A folder of model files, followed while the server runs."),
+    ] = None
+    points: VoicePointOptions
+    min_gap: MinGapOption = 1.0
+    save: SaveOption = None
+    save_limit: SaveLimitOption = 1_000.0
+    pre_roll: PreRollOption = 0.5
+    keep: KeepOption = None
+    label_with: Annotated[
+        str | None,
+        typer.Option(
+            "--label-with",
+            metavar="URI",
+            help="Label what --keep keeps, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
+        ),
+    ] = None
+    zeroconf: Annotated[
+        bool,
+        typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),
+    ] = False
+    zeroconf_name: Annotated[
+        str | None,
+        typer.Option("--zeroconf-name", metavar="NAME", help="Announce it as NAME. Default: wakeword-HOSTNAME."),
+    ] = None
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="HOST:PORT", help="Serve /healthz, /metrics and a live page here.")
+    ] = None
+    http_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--http-name",
+            metavar="NAME",
+            help="A name of this machine that the page answers to beside local ones; repeatable.",
+        ),
+    ] = None
+    http_cert: Annotated[
+        Path | None, typer.Option("--http-cert", metavar="FILE", help="Certificate (PEM) for https, with --http-key.")
+    ] = None
+    http_key: Annotated[Path | None, typer.Option("--http-key", metavar="FILE", help="Its key (PEM).")] = None
+    http_allow: Annotated[
+        list[str] | None,
+        typer.Option("--http-allow", metavar="NETWORK", help="Answer only to this network by http; repeatable."),
+    ] = None
+    http_ingress: Annotated[
+        bool,
+        typer.Option(
+            "--http-ingress", help="For add-ons: answer by http only to Home Assistant, which shows the page."
+        ),
+    ] = False
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", metavar="NETWORK", help="Let only clients of this network connect by tcp; repeatable."),
+    ] = None
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=ADDRESS[,ADDRESS...]",
+            help="Satellites of one home: the first to hear a word answers; repeatable.",
+        ),
+    ] = None
+    playback_channel: Annotated[
+        bool,
+        typer.Option("--playback-channel", help="The second channel of a client's audio is what its loudspeaker gets."),
+    ] = False
+    threads: Annotated[
+        int, typer.Option("--threads", metavar="N", min=0, max=64, help="Threads that score; 0: the event loop's own.")
+    ] = 2
+    max_connections: Annotated[
+        int,
+        typer.Option("--max-connections", metavar="N", min=1, max=10_000, help="Refuse clients beyond this number."),
+    ] = 256
+    idle_timeout: Annotated[
+        float,
+        typer.Option(
+            "--idle-timeout",
+            metavar="SECONDS",
+            min=1,
+            max=604_800,
+            callback=finite,
+            help="Close a connection without events after this.",
+        ),
+    ] = 3_600.0
+    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How to write the log, on stderr.")] = (
+        LogFormat.TEXT
+    )
+    debug: Annotated[bool, typer.Option("--debug", help="Log connections, requests and what clients leave.")] = False
+
+    def __post_init__(self) -> None:
+        certificates = self.http_cert is not None or self.http_key is not None
+        if self.http is None and (self.http_name or certificates or self.http_allow or self.http_ingress):
+            raise typer.BadParameter(
+                "--http-name, --http-cert, --http-key, --http-allow and --http-ingress need --http"
+            )
+        if self.http_ingress and (self.http_name or certificates or self.http_allow):
+            raise typer.BadParameter("--http-ingress takes no --http-name, --http-cert, --http-key or --http-allow")
+        if self.label_with is not None and self.keep is None:
+            raise typer.BadParameter("--label-with needs --keep audio, which keeps what it labels")
+        if self.zeroconf_name is not None and not self.zeroconf:
+            raise typer.BadParameter("--zeroconf-name needs --zeroconf")
