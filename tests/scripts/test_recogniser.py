@@ -205,8 +205,8 @@ def test_a_window_comes_with_its_speech_alone(lessons: AlignedSpeech, home: Surr
 def test_a_fifth_of_the_windows_is_speech_without_a_text(
     lessons: AlignedSpeech, home: Surroundings, untold: NDArray[np.float16]
 ) -> None:
-    drawn = [draw_window(lessons, home, np.random.default_rng(seed), untold) for seed in range(200)]
-    assert 25 < sum(one.told is None for one in drawn) < 55
+    drawn = [draw_window(lessons, home, np.random.default_rng(seed), untold) for seed in range(100)]
+    assert 10 < sum(one.told is None for one in drawn) < 30
     said = torch.full((2, 1, 100, 3), -1.0)
     told = [[1, 0], None]
     assert float(ctc_loss(torch.cat([said[0], said[1]]), told, 2)) == float(ctc_loss(said[0], told[:1], 2)) / 2
@@ -279,9 +279,9 @@ def test_a_teacher_alone_teaches_what_it_hears(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ear_windows, "_UNLABELLED", 1.0)
-    teaching = begun(TeachingConfig(steps=60, head_steps=0, batch=2, warm_up=5, head_rate=5e-3), teacher)
+    teaching = begun(TeachingConfig(steps=40, head_steps=0, batch=2, warm_up=5, head_rate=5e-3), teacher)
     losses: list[float] = []
-    teaching.run(lessons, home, 60, tmp_path / "s", lambda _, loss: losses.append(loss), unlabelled=untold)
+    teaching.run(lessons, home, 40, tmp_path / "s", lambda _, loss: losses.append(loss), unlabelled=untold)
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:5])
 
 

@@ -207,9 +207,8 @@ def _prepare(device: str) -> None:
             f"--device cuda: expected a GPU, but torch {torch.__version__} finds none; give --device cpu, or install a "
             "torch for the GPU"
         )
-    os.environ.setdefault(
-        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
-    )  # without it matrix products may differ, and torch refuses
+    # Without it products of matrices may differ from run to run, and torch refuses to begin.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
 
 

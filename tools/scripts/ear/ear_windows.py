@@ -157,7 +157,8 @@ def draw_window(
 
 
 def _scaled(samples: Array) -> Array:
-    return samples * np.float32(_PEAK / (np.abs(samples).max() + 1e-5))
+    scaled: Array = samples * np.float32(_PEAK / (np.abs(samples).max() + 1e-5))
+    return scaled
 
 
 def draw_speech(speech: AlignedSpeech, random: np.random.Generator) -> Array:
