@@ -59,7 +59,7 @@ class TeachingConfig:
     """Samples of speech without texts, which only the teacher judges."""
 
 
-class Lessons(Dataset[tuple[list[Window], np.random.Generator]]):
+class EarLessons(Dataset[tuple[list[Window], np.random.Generator]]):
     """Step -> its windows, and its random numbers, of which some were drawn.
 
     Each step draws with a seed of its own, so that neither a break nor the number of processes changes what is drawn.
@@ -112,7 +112,7 @@ class Teaching:
         ``unlabelled``: see ``draw_window``; ``workers``: processes that draw windows, 0: this one does.
         """
         self.ear.train()
-        lessons = Lessons(speech, surroundings, self.config, unlabelled)
+        lessons = EarLessons(speech, surroundings, self.config, unlabelled)
         steps = range(self.step, until)
         # No batches of torch's own: one entry is a step. Arrays go through pipes, as containers have little shared memory.
         for windows, random in DataLoader(
