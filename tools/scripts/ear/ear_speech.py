@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError, SynthesisError
 from wakeword.base.types import Array
@@ -20,6 +21,8 @@ _LEAST, _MOST = 0.4, 20.0
 _MOST_WAYS = 6
 _LEAST_UTTERANCES = 20
 """Of a folder; with fewer the texts are not what the recordings are for."""
+_AUDIBLE, _LEAST_UNLABELLED = 3e-3, 10 * SAMPLE_RATE
+"""The peak of a recording that is not silent, and the least samples of such recordings in all."""
 _log = logging.getLogger(__name__)
 
 
@@ -73,6 +76,22 @@ def read_utterances(folder: Path) -> list[SpokenUtterance]:
 def hours_of(utterances: Sequence[SpokenUtterance]) -> float:
     """Hours of speech."""
     return sum(len(one.samples) for one in utterances) / SAMPLE_RATE / 3_600
+
+
+def read_unlabelled(folders: Sequence[Path]) -> NDArray[np.float16]:
+    """The recordings in folders without texts, one after another: ``(n,)`` at 16 kHz.
+
+    Raises ``DataError`` if there are less than ten seconds that are not silent.
+    """
+    found = [read_audio(path).astype(np.float16) for folder in folders for path in audio_files(folder)]
+    found = [one for one in found if np.abs(one).max(initial=0) > _AUDIBLE]
+    samples = sum(map(len, found))
+    if samples < _LEAST_UNLABELLED:
+        raise DataError(
+            f"{', '.join(map(str, folders))}: expected at least 10 s of speech, found {samples / SAMPLE_RATE:.1f} s that "
+            "are not silent; give other folders, or none"
+        )
+    return np.concatenate(found)
 
 
 def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[SpokenUtterance]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import soxr
@@ -23,6 +24,8 @@ _ALONE, _MOST_WORDS = 0.35, 3
 """Share of windows with a few words amid silence, as people say a wake word."""
 _WITHOUT_SPEECH = 0.12
 """Share of windows with noise or music alone: a recogniser that never heard them is unsure there, and fits every word."""
+_UNLABELLED = 0.2
+"""Share of windows with speech without a text, where there is any."""
 _EDGES = 2
 """Outputs at either end of a window in which no phoneme may begin: half of it is outside."""
 _MARGIN = 3
@@ -120,18 +123,42 @@ class Surroundings:
         return noise[first : first + length]
 
 
+class Window(NamedTuple):
+    """What one lesson is about."""
+
+    samples: Array
+    """As the recogniser hears them, ``(PHONEME_SAMPLES,)`` float32."""
+    told: list[int] | None
+    """The tokens that are said in it; ``None``: there is no text."""
+    clean: Array
+    """The speech alone at the same scale, without room, band or noise: silence where nobody speaks."""
+
+
 def draw_window(
-    speech: AlignedSpeech, surroundings: Surroundings, random: np.random.Generator
-) -> tuple[Array, list[int]]:
-    """A window as the recogniser hears it, ``(PHONEME_SAMPLES,)`` float32, and the tokens that are said in it."""
-    if random.random() < _WITHOUT_SPEECH:
-        told: list[int] = []
-        heard = surroundings.alone(random)[BEFORE:]
+    speech: AlignedSpeech,
+    surroundings: Surroundings,
+    random: np.random.Generator,
+    unlabelled: NDArray[np.float16] | None = None,
+) -> Window:
+    """A window of ``speech``, of noise alone, or of ``unlabelled``: ``(n,)``, recordings one after another."""
+    told: list[int] | None
+    if unlabelled is not None and random.random() < _UNLABELLED:
+        clean, told = _untold(unlabelled, random), None
+        heard = surroundings.around(clean, random)
+    elif random.random() < _WITHOUT_SPEECH:
+        told = []
+        heard = surroundings.alone(random)
+        clean = np.zeros_like(heard)
     else:
-        samples, told = _spoken(speech, random)
-        heard = surroundings.around(samples, random)[BEFORE:]
-    heard = heard * np.float32(_PEAK / (np.abs(heard).max() + 1e-5))
-    return heard + np.float32(_NOISE) * random.standard_normal(len(heard), np.float32), told
+        clean, told = _spoken(speech, random)
+        heard = surroundings.around(clean, random)
+    faint = np.float32(_NOISE) * random.standard_normal(PHONEME_SAMPLES, np.float32)
+    return Window(_scaled(heard[BEFORE:]) + faint, told, _scaled(clean[BEFORE:]) + faint)
+
+
+def _scaled(samples: Array) -> Array:
+    scaled: Array = samples * np.float32(_PEAK / (np.abs(samples).max() + 1e-5))
+    return scaled
 
 
 def draw_speech(speech: AlignedSpeech, random: np.random.Generator) -> Array:
@@ -143,11 +170,24 @@ def _spoken(speech: AlignedSpeech, random: np.random.Generator) -> tuple[Array, 
     """``(BEFORE + PHONEME_SAMPLES,)`` of clean speech, and the tokens that are said in the window."""
     while True:
         number = int(random.choice(len(speech.shares), p=speech.shares))
-        rate = float(random.uniform(*_SPEEDS)) if random.random() < _OTHER_SPEED else 1.0
+        rate = _speed(random)
         take = _words_alone if random.random() < _ALONE else _stretch
         samples, places, chosen = take(speech, number, rate, random)
         if np.abs(samples[BEFORE:]).max() > _SILENT:
             return samples, _told(speech, number, places, chosen)
+
+
+def _untold(recordings: NDArray[np.float16], random: np.random.Generator) -> Array:
+    """``(BEFORE + PHONEME_SAMPLES,)`` of recordings without texts; it may span two of them."""
+    while True:
+        rate = _speed(random)
+        samples = _cut(recordings, random.uniform(0, len(recordings) / rate - BEFORE - PHONEME_SAMPLES), rate)
+        if np.abs(samples[BEFORE:]).max() > _SILENT:
+            return samples
+
+
+def _speed(random: np.random.Generator) -> float:
+    return float(random.uniform(*_SPEEDS)) if random.random() < _OTHER_SPEED else 1.0
 
 
 def _stretch(

