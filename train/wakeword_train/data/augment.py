@@ -35,7 +35,7 @@ def import_torchaudio() -> ModuleType:
         return importlib.import_module("torchaudio")
 
 
-taf = import_torchaudio().functional
+_taf = import_torchaudio().functional
 
 _SHARES = (
     "noise_probability",
@@ -121,7 +121,7 @@ def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, gene
     batch = len(waves)
     waves = _reverberate(waves, config, generator)
     snr = uniform(batch, config.snr_low, config.snr_high, generator)
-    noisy = taf.add_noise(waves, noise + 1e-9, snr)
+    noisy = _taf.add_noise(waves, noise + 1e-9, snr)
     chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (root_mean_square(waves) > 1e-5)
     waves = _narrowed(torch.where(chosen[:, None], noisy, waves), config, generator)
     wanted = 10 ** (uniform(batch, config.level_low, config.level_high, generator) / 20)
@@ -184,7 +184,7 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
     # Padded to a multiple of 1,000 samples in total: an FFT of that length takes a quarter of the time of most others.
     response = torch.nn.functional.pad(response, (0, -(waves.shape[1] + n - 1) % 1_000))
     wet = waves.clone()
-    wet[rows] = taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
+    wet[rows] = _taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
     return wet
 
 
