@@ -118,7 +118,7 @@ COMMANDS = {
             ),
             "evaluate": Command(
                 "wakeword_tools.cli.measure_options:EvaluateOptions",
-                "Measure recall, false positives, false accepts an hour and delay on recordings.",
+                "Measure recall, false positives, false accepts an hour and delay of a model on recordings.",
                 work="wakeword_tools.cli.evaluate_work:evaluate",
             ),
             "compare": Command(
