@@ -84,7 +84,7 @@ def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         listed_places(Path("/dev/zero"))
     monkeypatch.setattr(find, "_MOST_BYTES", 3 * 2**20)
     monkeypatch.setattr(
-        "sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=lambda size: b"a.wav\n" * (size // 6)))
+        "sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=lambda size: (b"a.wav\n" * size)[:size]))
     )
     with pytest.raises(ConfigError, match="at most 3 MB"):
         listed_places(Path("-"))
