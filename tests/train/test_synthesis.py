@@ -125,7 +125,8 @@ def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypat
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
     assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
     # This machine speaks for a cluster too.
-    monkeypatch.setattr("wakeword.batch.jobs.cluster._ray", lambda: None)
+    monkeypatch.setattr("wakeword.batch.jobs.cluster.require", lambda *_: None)
+    monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", lambda _: None)
     for_cluster = dataclasses.replace(fast, executor=lambda seconds: Cluster("auto"))
     assert [for_cluster.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
 

@@ -5,6 +5,7 @@ from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import Row
 from wakeword_tools.engines.espeak import ESPEAK, espeak_voices
 from wakeword_tools.engines.languages import ENGLISH
+from wakeword_tools.engines.registry import engine_named
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 
@@ -38,6 +39,7 @@ def _voice(row: Row) -> Voice:
     """The voice with this name if it is espeak-ng's, otherwise the voice that the row describes."""
     content = row.content
     language = content.get("language", ENGLISH)
+    engine_named(content["engine"])  # an unknown one is refused
     if "locator" not in content or (language == ENGLISH and content["engine"] == ESPEAK):
         return voice_named(content["voice"])
     fields = {name: content[name] for name in ("engine", "accent", "variant", "licence", "locator")}
