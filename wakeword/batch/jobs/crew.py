@@ -20,10 +20,57 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Generic
 
 from wakeword.batch.jobs.work import Batch, ItemT, Report, RowT
+
+_MOST = 10
+"""No process is waited for more than so many times its seconds."""
+_HELD_BACK = "RTD"
+"""States of a process that is not waiting for anything of its own: for a core, to be continued, for a disk."""
+
+
+def state_of(pid: int) -> tuple[str, float] | None:
+    """The letter of a process's state and the CPU seconds that it has used; ``None`` where the system does not say.
+
+    Source: proc_pid_stat(5).
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+
+
+class Patience:
+    """Waits ``seconds`` for a process, and longer while it is kept from working: on a busy machine, or suspended."""
+
+    def __init__(self, pid: int | None, seconds: float) -> None:
+        self._pid, self._seconds = pid, seconds
+        now = time.monotonic()
+        self.deadline, self._latest = now + seconds, now + _MOST * seconds
+        began = self._state()
+        self._used_before = began[1] if began is not None else 0.0
+
+    def is_over(self) -> bool:
+        """Whether the process had its time; the ``deadline`` moves where it had not."""
+        now = time.monotonic()
+        if now < self.deadline:
+            return False
+        state = self._state()
+        if now >= self._latest or state is None or state[0] not in _HELD_BACK:
+            return True
+        lack = self._seconds - (state[1] - self._used_before)
+        if lack <= 0:
+            return True
+        self.deadline = min(self._latest, now + lack)
+        return False
+
+    def _state(self) -> tuple[str, float] | None:
+        return None if self._pid is None else state_of(self._pid)
+
 
 _SECONDS_TO_START = 300.0
 _SECONDS_TO_END = 2.0
@@ -62,7 +109,8 @@ class Failed:
 class Crew(Generic[ItemT, RowT]):
     """Up to ``size`` processes, each started when there is work for it; ``close`` ends them, whatever they are doing.
 
-    ``begin`` makes what does an item, as ``Work.begin``; it is pickled. ``seconds``: what an item may take.
+    ``begin`` makes what does an item, as ``Work.begin``; it is pickled. ``seconds``: what an item may take, not counting
+    those in which a busy machine kept the process from working (see ``Patience``).
     """
 
     def __init__(self, begin: Callable[[Report], Callable[[ItemT], RowT]], size: int, *, seconds: float = math.inf):
@@ -87,7 +135,7 @@ class Crew(Generic[ItemT, RowT]):
                 busy.append(self._given(queue.popleft()))
             if not busy:
                 return
-            seconds = min(worker.deadline for worker in busy) - time.monotonic()
+            seconds = min(worker.patience.deadline for worker in busy) - time.monotonic()
             wait([worker.connection for worker in busy], max(0.0, min(seconds, _MOST_SECONDS)))
             for worker in busy:
                 yield from worker.collect(report)
@@ -136,7 +184,7 @@ class _Worker(Generic[ItemT, RowT]):
         self.pending: deque[tuple[int, ItemT]] = deque()
         self.failure: Failed | None = None
         self._seconds, self._has_started = seconds, False
-        self.deadline = time.monotonic() + max(seconds, _SECONDS_TO_START)
+        self.patience = Patience(self.process.pid, max(seconds, _SECONDS_TO_START))
 
     def give(self, batch: Batch[ItemT]) -> bool:
         """Send a batch. False if the process has died."""
@@ -146,7 +194,7 @@ class _Worker(Generic[ItemT, RowT]):
         except OSError:
             return not self._has_started  # then these items are the ones that it was started for
         if self._has_started:
-            self.deadline = time.monotonic() + self._seconds
+            self.patience = Patience(self.process.pid, self._seconds)
         return True
 
     def collect(self, report: Report) -> Generator[tuple[int, ItemT, RowT], None, None]:
@@ -163,14 +211,14 @@ class _Worker(Generic[ItemT, RowT]):
                 report(*content)
                 continue
             self._has_started = True
-            self.deadline = time.monotonic() + self._seconds
+            self.patience = Patience(self.process.pid, self._seconds)
             if kind == "start":
                 continue
             number, item = self.pending.popleft()
             if kind == "error":
                 raise content
             yield number, item, content
-        if self.pending and time.monotonic() >= self.deadline:
+        if self.pending and self.patience.is_over():
             self.failure = Failed(f"it took longer than {self._seconds:g} s", is_death=False)
 
 
