@@ -1,5 +1,6 @@
 """A work for tests of executors: numbers doubled, with items that fail, kill their process, or wait."""
 
+import hashlib
 import os
 import signal
 import tempfile
@@ -27,6 +28,7 @@ class Number:
     """A file that says whether ``kill once`` has happened; for ``meet``, the folder where items meet."""
     seconds: float = 1.0
     stamp: str = "1"
+    content: str = ""
 
     @property
     def key(self) -> str:
@@ -35,6 +37,9 @@ class Number:
     @property
     def size(self) -> float:
         return 1.0
+
+    def digest(self) -> str:
+        return hashlib.sha256(self.content.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

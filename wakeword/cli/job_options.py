@@ -58,10 +58,13 @@ def journal_of(out: Path) -> Path:
 def open_results(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
     """``open_journal``, which tells the user of results that are dropped, and how to go on when the run is ended."""
     with open_journal(path, work, resume=resume) as journal:
-        if journal.dropped:
+        if journal.aside is not None:
             note(
-                f"{journal.dropped} result(s) of an earlier run are dropped; its settings and --resume would have kept them"
+                f"{journal.put_aside} result(s) of an earlier run with other models or settings are kept in "
+                f"{journal.aside}; to go on with that run, rename it to {path.name} and give its settings and --resume"
             )
+        elif journal.dropped:
+            note(f"{journal.dropped} result(s) of an earlier run are dropped; with --resume they would have been kept")
         with how_to_go_on(lambda: journal.is_kept):
             yield journal
 

@@ -373,10 +373,30 @@ def test_results_that_are_dropped_are_named(
     reader.interrupts = ""
     again = scan(*options)
     assert again.status == 0
-    assert again.err.startswith(
-        "2 result(s) of an earlier run are dropped; its settings and --resume would have kept them"
-    )
+    assert again.err.startswith("2 result(s) of an earlier run are dropped; with --resume they would have been kept")
     assert "--resume" not in scan(*options).err
+
+
+def test_results_with_other_settings_are_put_aside(scan, recordings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    bad = recordings / "bad.wav"
+    bad.write_bytes(b"RIFF, but no more")
+    options = (recordings, "--format", "json", "--out", folder / "found.json")
+    journal = folder / "found.json.journal"
+    assert scan(*options).status == 1
+    before = journal.read_bytes()
+    again = scan(*options, "--threshold", "0.9")
+    (aside,) = folder.glob("found.json.journal.*")
+    notes = again.err.splitlines()
+    assert f"4 result(s) of an earlier run with other models or settings are kept in {aside}; " in notes[0]
+    assert "are kept in" not in "".join(notes[1:])
+    assert aside.read_bytes() == before != journal.read_bytes()
+    # The run of before goes on as that line says, once that of now is done.
+    bad.unlink()
+    assert scan(*options, "--threshold", "0.9", "--resume").status == 0
+    aside.rename(journal)
+    assert "3 of them done before" in scan(*options, "--resume").err
+    assert [path.name for path in folder.iterdir()] == ["found.json"]
 
 
 def test_the_folder_that_one_is_in_takes_the_results(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from wakeword.audio.containers import CONTAINER_SUFFIXES
+from wakeword.base.files import file_sha256
 
 _BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000) | dict.fromkeys(
     (".flac", ".tar", ".tgz", ".gz"), 18_000
@@ -41,6 +42,10 @@ class Recording:
     def seconds(self) -> float:
         """Its length, as far as size and format tell: opening a million files for their headers would take too long."""
         return self.size / _BYTES_A_SECOND.get(suffix_of(self.name), _BYTES_A_SECOND_OF_PCM)
+
+    def digest(self) -> str:
+        """SHA-256 of its bytes, in hex."""
+        return file_sha256(Path(self.name))
 
 
 def is_url(place: str) -> bool:

@@ -4,19 +4,21 @@ A file of JSON lines: the first names the work, each further one has the row of 
 a line is dropped. Rows stay in the file until they are needed.
 """
 
+import hashlib
 import json
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import alone_with, remove_held
-from wakeword.base.files import DAMAGED
+from wakeword.base.files import DAMAGED, replacing
 from wakeword.batch.jobs.work import KeptItem
 
-_VERSION = 2
+_VERSION = 1
 _START = b'{"journal": '
 
 
@@ -25,6 +27,7 @@ class _Place:
     """Where the row of an item is."""
 
     stamp: str
+    digest: str
     offset: int
 
 
@@ -37,7 +40,11 @@ class Journal:
         self.is_kept = False
         """Whether it has rows that are still of use when it is closed."""
         self.dropped = 0
-        """Rows that it had and that have been forgotten."""
+        """Rows of the same work that it had and that have been forgotten."""
+        self.aside: Path | None = None
+        """Where the rows of another work are that it had."""
+        self.put_aside = 0
+        """How many they are."""
 
     def check_kind(self) -> None:
         """``ConfigError`` for a file that no run has written: it is not ours to change."""
@@ -47,10 +54,22 @@ class Journal:
             raise ConfigError(f"{self._path}: expected a journal of results or nothing, got another file; rename it")
 
     def begin(self, work: str) -> None:
-        """Forget what the file has; name the work by its digest."""
+        """Forget what the file has, or put it aside if it is of other work; name the work by its digest."""
         self._file.seek(0)
-        self._file.readline()
-        self.dropped = sum(row.endswith(b"\n") for row in self._file)
+        line = self._file.readline()
+        first = _parsed(line)
+        if first is not None:
+            rows = sum(row.endswith(b"\n") for row in self._file)
+            if _is_of(first, work):
+                self.dropped = rows
+            elif rows:
+                self.put_aside = rows
+                # Named by what it holds, so that it takes the place of nothing else.
+                self._file.seek(0)
+                digest = hashlib.sha256(self._file.read()).hexdigest()
+                self.aside = self._path.with_name(f"{self._path.name}.{digest[:8]}")
+                with replacing(self.aside) as temporary:
+                    shutil.copyfile(self._path, temporary)
         self._file.seek(0)
         self._file.truncate()
         try:
@@ -69,8 +88,8 @@ class Journal:
                 break
             if number == 0:
                 self._check(content, work)
-            elif {"key", "stamp", "row"} <= set(content):
-                self._places[str(content["key"])] = _Place(content["stamp"], end)
+            elif {"key", "stamp", "digest", "row"} <= set(content):
+                self._places[str(content["key"])] = _Place(content["stamp"], content["digest"], end)
                 self.is_kept = True
             end += len(line)
         self._file.seek(end)
@@ -79,25 +98,31 @@ class Journal:
             self.begin(work)
 
     def _check(self, content: dict[str, Any], work: str) -> None:
-        if content.get("journal") != _VERSION or content.get("work") != work:
+        if not _is_of(content, work):
             raise ConfigError(
                 f"{self._path}: expected results of the same models and settings to go on with, got those of others; "
                 "leave out --resume to begin again"
             )
 
     def has(self, item: KeptItem) -> bool:
-        """Whether it has the row of this item as it is now: of the same stamp."""
+        """Whether it has the row of this item as it is now: of the same stamp or, failing that, of the same digest."""
         place = self._places.get(item.key)
-        return place is not None and place.stamp == item.stamp
+        if place is None:
+            return False
+        if place.stamp == item.stamp:
+            return True
+        with suppress(OSError):
+            return place.digest != "" and place.digest == item.digest()
+        return False
 
     def row(self, item: KeptItem) -> Any:
         """The row of an item that it ``has``, as ``add`` was given it."""
         self._file.seek(self._places[item.key].offset)
         return json.loads(self._file.readline())["row"]
 
-    def add(self, item: KeptItem, row: Any) -> None:
-        """Write the row of an item."""
-        self._write({"key": item.key, "stamp": item.stamp, "row": row})
+    def add(self, item: KeptItem, digest: str, row: Any) -> None:
+        """Write the row of an item with the digest of what was read."""
+        self._write({"key": item.key, "stamp": item.stamp, "digest": digest, "row": row})
         self.is_kept = True
 
     def finish(self) -> None:
@@ -135,6 +160,11 @@ def open_journal(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
         finally:
             if not journal.is_kept:
                 remove_held(path, file)
+
+
+def _is_of(first: dict[str, Any], work: str) -> bool:
+    """Whether the first line of a journal names this work."""
+    return first.get("journal") == _VERSION and first.get("work") == work
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -61,6 +61,9 @@ class KeptItem(Item, Protocol):
     def stamp(self) -> str:
         """What changes when its content does and costs nothing to ask for, for instance size and time of a file."""
 
+    def digest(self) -> str:
+        """A digest of its content; empty if it has none besides its stamp. Raises ``OSError`` as the file system does."""
+
 
 ItemT = TypeVar("ItemT", bound=Item)
 ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
