@@ -92,7 +92,7 @@ class Ear(nn.Module):
 
     def __init__(self, weights: Mapping[str, Array], tokens: int, *, width: int = 160, full_rate: bool = False) -> None:
         """``weights``: see ``read_encoder``; ``width``: of the head; ``full_rate``: with twice the frames, and a head that
-        reads a learnt mixture of all layers in place of the last one (as Peters et al., 2018, mix those of ELMo)."""
+        reads a learnt mixture of all layers in place of the last one (Peters et al., 2018)."""
         super().__init__()
         stride, outputs = (STRIDE // OUTPUTS, 1) if full_rate else (STRIDE, OUTPUTS)
         size = weights["conv1/weight"].shape[0]

@@ -41,10 +41,6 @@ class ScoredItem(Source):
         """Kind and name: a recording can be of two kinds, and is scored in another way as background."""
         return f"{self.kind.value} {self.name}"
 
-    def digest(self) -> str:
-        """The same as the size of the recording."""
-        return self.source.digest()
-
 
 @dataclass(frozen=True)
 class ScoredFile:
