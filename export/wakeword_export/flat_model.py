@@ -35,6 +35,10 @@ FULLY_CONNECTED = Operator(9, 8)
 LOGISTIC = Operator(14)
 MUL = Operator(18, 21)
 RESHAPE = Operator(22, 17)
+GATHER = Operator(36, 23)
+TRANSPOSE = Operator(39, 26)
+MAXIMUM = Operator(55, 39)
+REDUCE_MAX = Operator(82, 27)
 SOFTMAX = Operator(25, 9)
 TANH = Operator(28)
 SUB = Operator(41, 28)
@@ -67,7 +71,9 @@ class _Tensor(NamedTuple):
     quantized: Quantized | None = None
 
 
-class _Node(NamedTuple):
+class FlatNode(NamedTuple):
+    """An operator with the numbers of its tensors."""
+
     operator: Operator
     inputs: Sequence[int]
     outputs: Sequence[int]
@@ -79,7 +85,7 @@ class FlatGraph:
 
     def __init__(self, buffers: list[bytes]) -> None:
         self._tensors: list[_Tensor] = []
-        self.nodes: list[_Node] = []
+        self.nodes: list[FlatNode] = []
         self._buffers = buffers
 
     def tensor(self, *shape: int, kind: int = FLOAT32, quantized: Quantized | None = None) -> int:
@@ -93,9 +99,21 @@ class FlatGraph:
         self._tensors.append(_Tensor(value.shape, _TYPES[value.dtype], len(self._buffers) - 1, quantized))
         return len(self._tensors) - 1
 
+    def shape(self, tensor: int) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return self._tensors[tensor].shape
+
+    def value(self, tensor: int) -> NDArray[Any] | None:
+        """The content of a tensor of constants; ``None`` for others."""
+        one = self._tensors[tensor]
+        if not one.buffer:
+            return None
+        dtype = next(dtype for dtype, kind in _TYPES.items() if kind == one.kind)
+        return np.frombuffer(self._buffers[one.buffer], dtype).reshape(one.shape)
+
     def add(self, operator: Operator, inputs: Sequence[int], outputs: Sequence[int], *options: Option) -> None:
         """Add an operator; in the order of the calls."""
-        self.nodes.append(_Node(operator, inputs, outputs, options))
+        self.nodes.append(FlatNode(operator, inputs, outputs, options))
 
     def apply(self, operator: Operator, inputs: Sequence[int], shape: Sequence[int], *options: Option) -> int:
         """Add an operator with one output of that shape, float32, which is returned."""
@@ -187,7 +205,7 @@ def _quantization(builder: Any, quantized: Quantized) -> int:
     return _table(builder, 7, *fields)
 
 
-def _node(builder: Any, node: _Node, code: int) -> int:
+def _node(builder: Any, node: FlatNode, code: int) -> int:
     inputs, outputs = _numbers(builder, node.inputs), _numbers(builder, node.outputs)
     fields: list[Option] = [(0, "Uint32", code), (1, "UOffsetTRelative", inputs), (2, "UOffsetTRelative", outputs)]
     if node.operator.options:

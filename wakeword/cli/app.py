@@ -51,14 +51,15 @@ INSIDE = {
     "--say": Command("wakeword_train.from_text:typed_model"),
     "--for": Command("wakeword_export.student.teaching:student_teacher"),
     "--to": Command("wakeword_train.cli:train_text"),
+    "speech": Command("wakeword_train.pack.speech_pack:speech_without"),
     "--playback": Command("wakeword_echo.playback_source:open_playback"),
     "--label-with": Command("wakeword_serve.cli:label_kept"),
     "voice": Command("wakeword_train.voice_network:make_voice_network"),
     "check": Command("wakeword_train.from_text:by_ear"),
 }
 """What options call in other packages: the model file of a text, what teaches a student, the training of a text that is
-exported, the audio that a loudspeaker gets, and labels by a speech-to-text; what makes the network of speakers for
-`wakeword voice`, and what a text's model would promise for `wakeword check`."""
+exported, speech for the export's point, the audio that a loudspeaker gets, and labels by a speech-to-text; what makes the
+network of speakers for `wakeword voice`, and what a text's model would promise for `wakeword check`."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,7 +82,8 @@ def _write(options: ExportOptions, exporter: "Exporter", folder: Path) -> Sequen
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     recordings = select(places, model.card.phrase, report=note)
     data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
-    return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run), folder)
+    speech = INSIDE["speech"].load() if find_spec("wakeword_train") else None
+    return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run, speech), folder)
 
 
 def _is_text(given: str) -> bool:

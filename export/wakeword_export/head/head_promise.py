@@ -1,7 +1,7 @@
 """What an exported head promises: its point on hours of speech, and what it does there."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +11,23 @@ from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.text import counted
+from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
-from wakeword_export.head.head_scores import HeadScores
+from wakeword_export.head.head_scores import HeadListener, HeadScores
 from wakeword_tools.handover import ALONE
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.paired import PairedDifference, paired_shares
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
 
 LAX, USUAL, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
 _LEAST_SPREAD, _MOST_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
+_STEP, _LEAST = 4, 1e-12
 _FURTHEST = 25.0
 """The highest logit of a point: beyond, a score is 1 to all its digits."""
 _FIT = -1.0
@@ -72,6 +74,25 @@ def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float, float]
     rate = max(fa_per_hour, float(rates[0]))
     found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
     return between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours
+
+
+def moved(
+    point: HeadPoint, rate: float, head: HeadListener, both: HeadListener, speech: Sequence[Array], hours: float
+) -> HeadPoint:
+    """The point of a head with its phonemes, from the head's own ``point`` at that rate.
+
+    ``speech``: embeddings of recordings without the word, ``(n, 96)`` each, which taught the head to be silent: what the
+    head lacks there to the point is lacking to both. One look in ``_STEP`` is heard; a word is in many.
+    """
+
+    def logit(listener: HeadListener, rates: Sequence[float]) -> list[float]:
+        streams = [listener.scores_of(one, _STEP) for one in speech]
+        found = [threshold_allowing_events(streams, int(one * hours), hop=_STEP * listener.hop) for one in rates]
+        return [logit_of(min(max(one, _LEAST), 1 - _LEAST)) for one in found]
+
+    (own,), (usual, lax) = logit(head, [rate]), logit(both, [rate, _LAXER * rate])
+    lacking = point.logit - own
+    return between(score_of_logit(usual + lacking), score_of_logit(lax + lacking))
 
 
 def guessed(card: ModelCard) -> HeadPoint:

@@ -1,6 +1,6 @@
 """The scores of an exported network that always listens, as another engine runs it: without gate and phonemes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
@@ -14,7 +14,7 @@ from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword.batch.inputs.opening import local_files
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
@@ -54,21 +54,22 @@ class HeadListener:
 
     hop = STEP_FRAMES
 
-    def __init__(self, head: Head, features: OwwFeatures) -> None:
+    def __init__(self, head: Callable[[Array], float], features: OwwFeatures) -> None:
         self._head, self._features = head, features
 
     def scores(self, blocks: Iterable[Array]) -> Scores:
         """See ``ExportListener``."""
-        return self._scores(self._features.embeddings(blocks))
+        return self.scores_of(self._features.embeddings(blocks))
 
     def after_resets(self, noise: Array, sound: Array) -> Scores:
         """The scores of ``sound`` after resets of openWakeWord for Python, each with other ``noise`` as its past."""
         past, fresh = self._features.embeddings([noise])[AUTOFILL // STEP :], self._features.after_reset(sound)
         begun = (past[first : first + HEAD_EMBEDDINGS] for first in range(0, len(past), HEAD_EMBEDDINGS))
-        return np.concatenate([self._scores(np.concatenate([some, fresh])) for some in begun])
+        return np.concatenate([self.scores_of(np.concatenate([some, fresh])) for some in begun])
 
-    def _scores(self, embeddings: Array) -> Scores:
-        ends = range(HEAD_EMBEDDINGS, len(embeddings) + 1)
+    def scores_of(self, embeddings: Array, step: int = 1) -> Scores:
+        """The scores of embeddings ``(n, 96)``, of every look or of one in ``step``."""
+        ends = range(HEAD_EMBEDDINGS, len(embeddings) + 1, step)
         return np.array(
             [score_of_logit(self._head(embeddings[end - HEAD_EMBEDDINGS : end])) for end in ends], np.float64
         )

@@ -1,4 +1,8 @@
-"""The exporter ``openwakeword``: the head of the second stage, alone and always on, as files for openWakeWord's engines."""
+"""The exporter ``openwakeword``: what always listens of a model, as files for openWakeWord's engines.
+
+That is the head of the second stage and, of an English word, its phonemes as a small network hears them in the same
+embeddings.
+"""
 
 import base64
 from collections.abc import Sequence
@@ -10,20 +14,27 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.version import __version__
+from wakeword.format.card import ModelCard
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword.verify.verifier_head import HEAD_KEY, Head
+from wakeword.verify.verifier_head import HEAD_KEY
+from wakeword_export import flat_model as flat
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
-from wakeword_export.head.head_files import onnx_bytes, rescaled, tflite_bytes
-from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, calibrated, guessed, noted
+from wakeword_export.head.head_files import HeadGraph, logit_of_head
+from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, calibrated, guessed, moved, noted
 from wakeword_export.head.head_scores import HeadListener, exported_scores
 from wakeword_export.head.head_weights import head_weights
 from wakeword_export.head.oww_features import OwwFeatures
+from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import score_files
 
+_FIT_COUNTS = 3.0
+"""Logits of the head that a nat of each phoneme counts. It was chosen on three words; seven find as many from 2 to 4
+(train/evidence/results/export-phonemes.md)."""
 _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "
     "given: --background with hours of speech without the word measures it as openWakeWord hears"
@@ -36,27 +47,33 @@ _GUESSED = (
 
 def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise."""
-    card = order.model.card
-    phrase = card.phrase
+    card, content, speech = order.model.card, None, None
+    graph, features = HeadGraph(), OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
     metadata, _ = checked_metadata(order.data)
-    data = base64.b64decode(metadata[HEAD_KEY])
-    weights = head_weights(data)
-    listener = HeadListener(Head(data), OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE))
-    known = noted(card, order.fa_per_hour)
-    point, lines, content = guessed(card), [_GUESSED], None
+    head = logit_of_head(graph, head_weights(base64.b64decode(metadata[HEAD_KEY])))
+    logit, known = _with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
+    measured = bool(order.recordings.files.get(Kind.BACKGROUND))
+    if not measured and logit != head:
+        speech = None if known is None or order.speech is None else order.speech(card.phrase)
+        logit = head if speech is None else logit
+    listener = HeadListener(graph.runner(logit), features)
+    point, lines = guessed(card), [_GUESSED]
     if known is not None:
         point, rate, hours = known
         asked = "" if rate == order.fa_per_hour else f", where {order.fa_per_hour:g} was asked for"
         lines = [_NOTED.format(rate=rate, hours=hours, asked=asked)]
-    if order.recordings.files.get(Kind.BACKGROUND):
+        if speech is not None:
+            order.report(f"listening to {speech[1]:.1f} h of the starter pack's speech")
+            point = moved(point, rate, HeadListener(graph.runner(head), features), listener, *speech)
+    if measured:
         point, lines, content = _calibrated(order, listener)
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
     require_silence(listener.scores, point.threshold(USUAL), {"the noise after a reset": np.concatenate(resets)})
-    name = engine_name(phrase)
-    scaled = rescaled(weights, scale=point.scale, shift=-point.scale * point.logit)
+    phrase, name = card.phrase, engine_name(card.phrase)
     about = f"{phrase}, made by wakeword {__version__}"
-    (folder / f"{name}.tflite").write_bytes(tflite_bytes(scaled, description=about))
-    (folder / f"{name}.onnx").write_bytes(onnx_bytes(scaled, description=about))
+    files = graph.written(logit, scale=point.scale, shift=-point.scale * point.logit, description=about)
+    (folder / f"{name}.tflite").write_bytes(files.tflite)
+    (folder / f"{name}.onnx").write_bytes(files.onnx)
     settings = {"probability_cutoff": USUAL}
     described = {"type": "openWakeWord", "wake_word": phrase, "model": f"{name}.tflite", "openWakeWord": settings}
     write_json(folder / f"{name}.json", {**described, "wakeword": {"version": __version__, "promise": content}})
@@ -64,6 +81,18 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL, strict=STRICT, promise=promise)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return lines
+
+
+def _with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
+    """The logit of a head with what its word's phonemes say; the same logit if nothing is known of them."""
+    assert card.verifier is not None
+    if card.language != ENGLISH:
+        return head  # no other speech taught the network
+    fit = fit_of_word(graph, EmbeddedPhonemes.read(), card.verifier.phonemes, card.verifier.phoneme_losses)
+    if fit is None:
+        return head
+    counted = graph.joined(flat.MUL, fit, graph.constant(np.array([[_FIT_COUNTS]], np.float32)))
+    return graph.joined(flat.ADD, head, counted)
 
 
 def _calibrated(order: ExportOrder, listener: HeadListener) -> tuple[HeadPoint, list[str], dict[str, Any]]:
@@ -87,7 +116,7 @@ _README = """\
   {name}.onnx    openWakeWord for Python, livekit-wakeword, browsers, Android apps
 
 Use the threshold {usual}. With {lax} more words are found and there are more false accepts; with {strict} fewer.
-The second stage of the model always listens here, without the first stage and without the phonemes.
+The second stage of the model always listens here, without the first stage.
 
 What was measured, by threshold:
   {promise}

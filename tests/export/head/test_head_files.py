@@ -12,7 +12,7 @@ from wakeword.format.digest import checked_metadata
 from wakeword.format.session import open_session
 from wakeword.model.installed import shipped_models
 from wakeword.verify.verifier_head import HEAD_KEY, Head
-from wakeword_export.head.head_files import onnx_bytes, rescaled, tflite_bytes
+from wakeword_export.head.head_files import HeadFiles, HeadGraph, logit_of_head
 from wakeword_export.head.head_weights import HeadWeights, head_weights
 
 TOLERANCE = 1e-5
@@ -22,6 +22,12 @@ LOOKS = np.random.default_rng(0).normal(0, 8, (40, 96)).astype(np.float32)
 def shipped_head(name: str) -> bytes:
     metadata, _ = checked_metadata(shipped_models()[name].read_bytes())
     return base64.b64decode(metadata[HEAD_KEY])
+
+
+def files_of(data: bytes) -> HeadFiles:
+    """Of the head, moved and stretched."""
+    graph = HeadGraph()
+    return graph.written(logit_of_head(graph, head_weights(data)), scale=0.7, shift=-1.5, description="a word")
 
 
 def probabilities(head: Head, *, scale: float, shift: float) -> np.ndarray:
@@ -36,7 +42,7 @@ def data(request: pytest.FixtureRequest) -> bytes:
 
 
 def test_the_onnx_file_is_the_head_moved_and_stretched(data: bytes) -> None:
-    session = open_session(onnx_bytes(rescaled(head_weights(data), scale=0.7, shift=-1.5), description="a word"))
+    session = open_session(files_of(data).onnx)
     ((given,), (taken,)) = session.get_inputs(), session.get_outputs()
     assert (given.shape, taken.shape) == ([1, 16, 96], [1, 1])
     found = [session.run(None, {given.name: LOOKS[None, start : start + 16]})[0].item() for start in range(25)]
@@ -46,7 +52,7 @@ def test_the_onnx_file_is_the_head_moved_and_stretched(data: bytes) -> None:
 def test_the_tflite_file_is_the_head_in_the_library_of_pyopen_wakeword(data: bytes, tmp_path: Path) -> None:
     engine = pytest.importorskip("pyopen_wakeword", reason="needs pyopen-wakeword, whose library runs TFLite files")
     path = tmp_path / "word.tflite"
-    path.write_bytes(tflite_bytes(rescaled(head_weights(data), scale=0.7, shift=-1.5), description="a word"))
+    path.write_bytes(files_of(data).tflite)
     model = engine.OpenWakeWord.from_model(path)
     assert model.input_windows == 16
     found = [score for one in LOOKS for score in model.process_streaming(one[None, None, None])]
@@ -54,8 +60,7 @@ def test_the_tflite_file_is_the_head_in_the_library_of_pyopen_wakeword(data: byt
 
 
 def test_the_same_head_gives_the_same_bytes(data: bytes) -> None:
-    once, again = ([make(head_weights(data), description="x") for make in (tflite_bytes, onnx_bytes)] for _ in "ab")
-    assert once == again
+    assert files_of(data) == files_of(data)
 
 
 def test_a_head_of_another_graph_is_refused() -> None:

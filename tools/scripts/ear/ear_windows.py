@@ -143,7 +143,7 @@ def draw_window(
     """A window of ``speech``, of noise alone, or of ``unlabelled``: ``(n,)``, recordings one after another."""
     told: list[int] | None
     if unlabelled is not None and random.random() < _UNLABELLED:
-        clean, told = _untold(unlabelled, random), None
+        clean, told = draw_unlabelled(unlabelled, random), None
         heard = surroundings.around(clean, random)
     elif random.random() < _WITHOUT_SPEECH:
         told = []
@@ -177,7 +177,7 @@ def _spoken(speech: AlignedSpeech, random: np.random.Generator) -> tuple[Array, 
             return samples, _told(speech, number, places, chosen)
 
 
-def _untold(recordings: NDArray[np.float16], random: np.random.Generator) -> Array:
+def draw_unlabelled(recordings: NDArray[np.float16], random: np.random.Generator) -> Array:
     """``(BEFORE + PHONEME_SAMPLES,)`` of recordings without texts; it may span two of them."""
     while True:
         rate = _speed(random)

@@ -67,7 +67,7 @@ def make_lessons(
             clean = draw_speech(speech, random)
             said[number] = np.exp(teacher.log_probabilities(clean[BEFORE:])[: said.shape[1]])
             sounds = [around.around(clean, random) for _ in range(_WAYS)]
-        log_mel += [_log_mel_of(_at_some_level(sound, random)) for sound in sounds]
+        log_mel += [_log_mel_of(at_some_level(sound, random)) for sound in sounds]
         numbers += [number] * len(sounds)
         progress(number)
     often = np.flatnonzero(said.mean(axis=(0, 1), dtype=np.float64) > _RARE)
@@ -77,7 +77,8 @@ def make_lessons(
     return QuickLessons(np.stack(log_mel), np.array(numbers), some.astype(np.float16), tokens)
 
 
-def _at_some_level(sound: Array, random: np.random.Generator) -> Array:
+def at_some_level(sound: Array, random: np.random.Generator) -> Array:
+    """A window after its lead-in, ``(BEFORE + n,)``, as loud as it may be, with a microphone's hiss."""
     peak = np.abs(sound[BEFORE:]).max() + 1e-6
     loud = (sound * 10 ** (random.uniform(*_PEAK_DB) / 20) / peak).clip(-1, 1)
     hiss = 10 ** (random.uniform(*_HISS_DB) / 20) * random.standard_normal(len(sound))

@@ -1,0 +1,156 @@
+"""A word by its phonemes in openWakeWord's embeddings: a small network that all words share, and the search for the word.
+
+The ear taught the network (``scripts.make_embedded_phonemes``), which says each 20 ms how likely each phoneme is. The search
+is that of ``phoneme_verifier.KeywordPhonemes`` over what it says in one look, as a graph of fixed shapes: the best
+path into a sound at any end is the largest of some sums, of each earlier end and what the sound costs from there on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.base.errors import ModelError
+from wakeword.base.types import Array
+from wakeword.format.verifier_card import TokenLosses, Variant
+from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
+from wakeword_export import flat_model as flat
+from wakeword_export.head.head_files import RELU, HeadGraph
+
+NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
+_NEVER = np.float32(-1e6)
+"""What a path costs that there is not: far more than any that there is."""
+_BETWEEN = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
+
+_Sound = tuple[tuple[str, float], ...]
+"""The tokens that may stand for a phoneme, each with what it costs."""
+
+
+@dataclass(frozen=True)
+class EmbeddedPhonemes:
+    """Convolutions over three steps each, rectified, and a linear layer: all float32."""
+
+    tokens: tuple[str, ...]
+    outside: Array
+    """What stands for the embeddings before and after a look, ``(96,)``."""
+    early: int
+    """Steps before the first embedding of a look."""
+    layers: Sequence[tuple[Array, Array]]
+    """Weights ``(width, 3 * width before)`` and biases ``(width,)``; of the last ``(tokens of a step, width)``.
+    Each layer but the first and the last is added to what it gets."""
+
+    @classmethod
+    def read(cls, path: Path = NETWORK_FILE) -> "EmbeddedPhonemes":
+        """The network in its file. ``ModelError`` if it cannot be read."""
+        try:
+            with np.load(path) as file:
+                arrays = {name: file[name] for name in file.files}
+            count = sum(name.startswith("weight") for name in arrays)
+            layers = [
+                tuple(arrays[f"{kind}{n}"].astype(np.float32) for kind in ("weight", "bias")) for n in range(count)
+            ]
+            outside, tokens = arrays["outside"].astype(np.float32), tuple(arrays["tokens"].tolist())
+            return cls(tokens, outside, int(arrays["early"]), [(weight, bias) for weight, bias in layers])
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelError(f"{path}: expected the phonemes of embeddings; is the installation complete?") from error
+
+    def said(self, graph: HeadGraph) -> int:
+        """The logits of the tokens in a look, ``(outputs, tokens)``."""
+        steps = self.early + graph.shape(graph.embeddings)[0]
+        places = graph.constant(np.add.outer(np.arange(steps), np.arange(3)).astype(np.int32))
+        rows, early, outside = graph.embeddings, self.early, self.outside
+        for number, (weight, bias) in enumerate(self.layers[:-1]):
+            around = [graph.constant(np.tile(outside, (count, 1))) for count in (early + 1, 1)]
+            wide = (steps + 2, len(outside))
+            padded = graph.apply(flat.CONCATENATION, [around[0], rows, around[1]], wide, (0, "Int32", 0))
+            threes = graph.gathered(padded, places, 0)
+            found = graph.linear(graph.shaped(threes, steps, 3 * len(outside)), weight, bias, RELU)
+            rows = graph.joined(flat.ADD, rows, found) if number else found
+            early, outside = 0, np.zeros(len(bias), np.float32)
+        logits = graph.linear(rows, *self.layers[-1])
+        return graph.shaped(logits, steps * graph.shape(logits)[1] // len(self.tokens), len(self.tokens))
+
+
+def fit_of_word(
+    graph: HeadGraph, network: EmbeddedPhonemes, variants: Sequence[Variant], losses: Sequence[TokenLosses]
+) -> int | None:
+    """How well the best of some ways to say a word fits in a look, per phoneme: ``(1, 1)``, at most 0.
+
+    ``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if the network lacks a phoneme of each way.
+    """
+    free = losses or [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
+    ways = [
+        [
+            tuple((token, loss) for token, loss in zip(*sound, strict=True) if token in network.tokens)
+            for sound in zip(*way, strict=True)
+        ]
+        for way in zip(variants, free, strict=True)
+    ]
+    known = [way for way in ways if way and all(way)]
+    return _Search(graph, network).best(known) if known else None
+
+
+class _Search:
+    def __init__(self, graph: HeadGraph, network: EmbeddedPhonemes) -> None:
+        self._graph, self._tokens = graph, network.tokens
+        said = network.said(graph)
+        self._outputs = graph.shape(said)[0]
+        self._lost = graph.joined(flat.SUB, said, graph.most(said, 1))
+        ends = np.arange(self._outputs + 1)
+        self._earlier = graph.constant(np.where(ends < ends[:, None], 0, _NEVER).astype(np.float32)[None])
+
+    def best(self, ways: Sequence[Sequence[_Sound]]) -> int:
+        """The fit of the best way, all of which are searched side by side."""
+        graph = self._graph
+        sounds = list(dict.fromkeys([_BETWEEN, *(sound for way in ways for sound in way)]))
+        until = self._until(sounds)
+        between = graph.gathered(until, graph.constant(np.array([0], np.int32)), 0)
+        entered = graph.constant(np.zeros((len(ways), self._outputs + 1), np.float32))
+        fits = []
+        for place in range(max(map(len, ways))):
+            numbers = [sounds.index(way[place]) if place < len(way) else 0 for way in ways]
+            path = self._through(entered, graph.gathered(until, graph.constant(np.array(numbers, np.int32)), 0))
+            if any(len(way) == place + 1 for way in ways):
+                ended = graph.joined(
+                    flat.ADD, graph.most(path, 1), self._where([len(way) == place + 1 for way in ways])
+                )
+                fits.append(
+                    graph.joined(flat.MUL, graph.most(ended, 0), graph.constant(np.float32([[1 / (place + 1)]])))
+                )
+            # Neighbours that share a token need something between them.
+            direct = [
+                place + 1 < len(way) and not dict(way[place]).keys() & dict(way[place + 1]).keys() for way in ways
+            ]
+            paused = self._through(path, between)
+            entered = graph.joined(flat.MAXIMUM, paused, graph.joined(flat.ADD, path, self._where(direct)))
+        best = fits[0]
+        for other in fits[1:]:
+            best = graph.joined(flat.MAXIMUM, best, other)
+        return best
+
+    def _until(self, sounds: Sequence[_Sound]) -> int:
+        """What each sound costs from the first output up to each end, ``(sounds, ends)``."""
+        graph, most = self._graph, max(map(len, sounds))
+        even = [(*sound, *[sound[0]] * (most - len(sound))) for sound in sounds]
+        columns = np.array([[self._tokens.index(token) for token, _ in sound] for sound in even], np.int32)
+        losses = np.array([[[loss for _, loss in sound] for sound in even]], np.float32)
+        heard = graph.gathered(self._lost, graph.constant(columns), 1)
+        costs = graph.most(graph.joined(flat.SUB, heard, graph.constant(losses)), 2)
+        order = graph.constant(np.array([1, 0, 2], np.int32))
+        turned = graph.apply(flat.TRANSPOSE, [costs, order], (len(sounds), self._outputs, 1))
+        sums = np.tri(self._outputs + 1, self._outputs, -1, dtype=np.float32)
+        rows = graph.shaped(turned, len(sounds), self._outputs)
+        return graph.linear(rows, sums, np.zeros(len(sums), np.float32))
+
+    def _through(self, entered: int, until: int) -> int:
+        """The best paths that stay in a sound from an earlier end on, ``(ways, ends)``, from the best ones into it."""
+        graph = self._graph
+        gained = graph.joined(flat.SUB, entered, until)
+        rows, ends = graph.shape(gained)
+        wide = graph.joined(flat.ADD, graph.shaped(gained, rows, 1, ends), self._earlier)
+        return graph.joined(flat.ADD, graph.shaped(graph.most(wide, 2), rows, ends), until)
+
+    def _where(self, possible: Sequence[bool]) -> int:
+        """What ways cost, ``(ways, 1)``: nothing where possible."""
+        return self._graph.constant(np.where(possible, 0, _NEVER).astype(np.float32)[:, None])

@@ -1,0 +1,190 @@
+"""Phonemes of openWakeWord's embeddings: a network says in noise and rooms what the recogniser hears in clean windows."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as nnf
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from scripts.ear.ear_windows import AlignedSpeech, Surroundings, draw_speech, draw_unlabelled
+from scripts.ear.quick_teaching import at_some_level
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
+from wakeword.verify.embedding import DIMENSION
+from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
+from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, last_sample
+
+EARLY = 2
+"""Steps before the first embedding of a look, which has heard them too."""
+LATE = 8
+"""Outputs from what a step says last to the end of what its embedding has heard: 160 ms."""
+OUTPUTS = 4
+"""Outputs of a step, every 20 ms."""
+_FRAME = 2 * SAMPLE_RATE // 100
+_SECONDS = 3
+_ALONE, _UNLABELLED, _WAYS = 0.12, 0.15, 3
+"""Shares of windows without speech and without texts, and surroundings into which a window of speech is put."""
+_BLANK_COUNTS, _PHONEME_COUNTS = 0.4, 1.6
+"""Weight of an output in which the recogniser is silent, and what a phoneme adds."""
+_DROPPED, _DECAY = 0.25, 1e-2
+_MASKED, _MOST_MASKED, _NOISE = 0.5, 3, 0.3
+"""Share of looks with some steps left out, how many, and the most noise, in deviations of the embeddings: without noise and
+dropout the network learns its few hours by heart."""
+_KEPT, _EVERY = 0.98, 10
+"""Share of the mean of the weights that is kept, and steps between two looks at them."""
+
+
+@dataclass(frozen=True)
+class EmbeddedLessons:
+    """Windows of 3 s as openWakeWord's embeddings, and what has to be said in them."""
+
+    embeddings: NDArray[np.float16]
+    """``(windows, 28, 96)``."""
+    numbers: NDArray[np.int64]
+    """Which of ``said`` each window is: ``(windows,)``."""
+    said: NDArray[np.float16]
+    """What the recogniser hears in clean windows: probabilities ``(clean windows, 150, tokens)``."""
+    tokens: tuple[str, ...]
+
+
+def make_lessons(
+    speech: AlignedSpeech,
+    unlabelled: NDArray[np.float16],
+    around: Surroundings,
+    teacher: PhonemeNetwork,
+    tokens: Sequence[str],
+    features: OwwFeatures,
+    count: int,
+    seed: int,
+    progress: Callable[[int], None] = lambda _: None,
+) -> EmbeddedLessons:
+    """``count`` clean windows, each in several surroundings; a window without speech has nothing to say."""
+    random = np.random.default_rng(seed)
+    columns = [teacher.tokens.index(token) for token in tokens]
+    said = np.zeros((count, _SECONDS * SAMPLE_RATE // _FRAME, len(tokens)), np.float32)
+    embeddings, numbers = [], []
+    for number in range(count):
+        drawn = random.random()
+        if drawn < _ALONE:
+            said[number, :, tokens.index(BLANK)] = 1
+            sounds = [around.alone(random)]
+        else:
+            spoken = drawn >= _ALONE + _UNLABELLED
+            clean = draw_speech(speech, random) if spoken else draw_unlabelled(unlabelled, random)
+            said[number] = np.exp(teacher.log_probabilities(clean)[: said.shape[1], columns])
+            said[number] /= said[number].sum(axis=1, keepdims=True)
+            sounds = [around.around(clean, random) for _ in range(_WAYS)]
+        for sound in sounds:
+            heard = features.embeddings([at_some_level(sound, random)])[AUTOFILL // STEP :]
+            embeddings.append(heard.astype(np.float16))
+            numbers.append(number)
+        progress(number)
+    return EmbeddedLessons(np.stack(embeddings), np.array(numbers), said.astype(np.float16), tuple(tokens))
+
+
+class EmbeddedNetwork(nn.Module):
+    """``(batch, 16, 96)`` embeddings -> ``(batch, 4 (16 + EARLY), tokens)`` logits."""
+
+    def __init__(self, tokens: int, *, width: int, layers: int, mean: Tensor, deviation: Tensor) -> None:
+        super().__init__()
+        self.mean, self.deviation = mean, deviation
+        widths = [DIMENSION, *[width] * layers]
+        self.layers = nn.ModuleList(
+            nn.Sequential(
+                nn.Conv1d(before, width, 3, padding=1, bias=False),
+                nn.BatchNorm1d(width),
+                nn.ReLU(),
+                nn.Dropout(_DROPPED),
+            )
+            for before in widths[:-1]
+        )
+        self.head = nn.Conv1d(width, OUTPUTS * tokens, 1)
+
+    def forward(self, embeddings: Tensor) -> Tensor:
+        rows = nnf.pad(((embeddings - self.mean) / self.deviation).transpose(1, 2), (EARLY, 0))
+        rows = nnf.dropout1d(rows, _DROPPED / 2, self.training)
+        for number, layer in enumerate(self.layers):
+            found = layer(rows)
+            rows = rows + found if number else found
+        said: Tensor = self.head(rows).transpose(1, 2)
+        return said.reshape(len(embeddings), said.shape[1] * OUTPUTS, -1)
+
+    def arrays(self) -> dict[str, Array]:
+        """The numbers of ``wakeword_export.head.phoneme_head``, with all scales in the weights."""
+        found, scale, mean = {"outside": self.mean}, 1 / self.deviation, self.mean
+        for number, layer in enumerate(self.layers):
+            conv, norm = layer[0], layer[1]  # type: ignore[index]
+            own = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+            weight = conv.weight * own[:, None, None]
+            weight, bias = weight * scale[:, None], norm.bias - norm.running_mean * own
+            found[f"weight{number}"] = weight.transpose(1, 2).flatten(1)
+            found[f"bias{number}"] = bias - (weight * mean[:, None]).sum((1, 2))
+            scale, mean = torch.ones(len(bias)), torch.zeros(len(bias))
+        count = len(self.layers)
+        found |= {f"weight{count}": self.head.weight[:, :, 0], f"bias{count}": self.head.bias}  # type: ignore[dict-item]
+        return {name: one.detach().numpy().astype(np.float16) for name, one in found.items()}
+
+
+def teach_embedded(
+    lessons: EmbeddedLessons,
+    *,
+    width: int,
+    layers: int,
+    steps: int,
+    batch: int = 128,
+    rate: float = 2e-3,
+    seed: int = 0,
+    progress: Callable[[int, float], None] = lambda *_: None,
+) -> EmbeddedNetwork:
+    """A network that was taught, with the mean of its last weights. The same lessons and seed give the same network."""
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    some = torch.from_numpy(lessons.embeddings[::20].astype(np.float32)).flatten(0, 1)
+    network = EmbeddedNetwork(
+        len(lessons.tokens), width=width, layers=layers, mean=some.mean(0), deviation=some.std(0) + 1e-3
+    )
+    optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=_DECAY)
+    mean = {name: one.clone() for name, one in network.state_dict().items()}
+    for step in range(steps):
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
+        loss = _loss(network, lessons, random.choice(len(lessons.numbers), batch), random)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+        optimiser.step()
+        if (step + 1) % _EVERY == 0:
+            kept = min(_KEPT, step / (step + 100))
+            for name, one in network.state_dict().items():
+                mean[name] = mean[name] * kept + one * (1 - kept) if one.is_floating_point() else one.clone()
+        progress(step + 1, float(loss.detach()))
+    network.load_state_dict(mean)
+    return network.eval()
+
+
+def _loss(
+    network: EmbeddedNetwork, lessons: EmbeddedLessons, rows: NDArray[np.int64], random: np.random.Generator
+) -> Tensor:
+    """Of one look in each window, at a random step."""
+    firsts = random.integers(0, lessons.embeddings.shape[1] - HEAD_EMBEDDINGS + 1, len(rows))
+    looks = np.stack([lessons.embeddings[row, at : at + HEAD_EMBEDDINGS] for row, at in zip(rows, firsts, strict=True)])
+    heard = torch.from_numpy(looks.astype(np.float32))
+    heard = heard + _NOISE * torch.rand(len(heard), 1, 1) * torch.randn(heard.shape) * network.deviation
+    for one in heard:
+        if random.random() < _MASKED:
+            at = int(random.integers(0, HEAD_EMBEDDINGS - 2))
+            one[at : at + int(random.integers(1, 1 + _MOST_MASKED))] = network.mean
+    logits = network(heard)
+    end = round((last_sample(0) + AUTOFILL) / _FRAME) - LATE - OUTPUTS
+    places = (end + OUTPUTS * (firsts - EARLY))[:, None] + np.arange(logits.shape[1])
+    inside = torch.from_numpy(((places >= 0) & (places < lessons.said.shape[1])).astype(np.float32))
+    spoken = lessons.said[lessons.numbers[rows][:, None], places.clip(0, lessons.said.shape[1] - 1)]
+    told = torch.from_numpy(spoken.astype(np.float32))
+    counts = inside * (_BLANK_COUNTS + _PHONEME_COUNTS * (1 - told[:, :, lessons.tokens.index(BLANK)]))
+    loss: Tensor = -(counts * (told * torch.log_softmax(logits, dim=2)).sum(dim=2)).sum() / inside.sum()
+    return loss
