@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FLOAT32, INT32, UINT8, INT8, RESOURCE = 0, 2, 3, 9, 13
-_TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(np.int32): INT32, np.dtype(np.int8): INT8}
+_TYPES: dict[np.dtype[Any], int] = {np.dtype(np.float32): FLOAT32, np.dtype(np.int32): INT32, np.dtype(np.int8): INT8}
 _SCHEMA = 3
 _ALIGNMENT = 16
 """Bytes; weights are used where they lie in the file."""
@@ -108,8 +108,9 @@ class FlatGraph:
         one = self._tensors[tensor]
         if not one.buffer:
             return None
-        dtype = next(dtype for dtype, kind in _TYPES.items() if kind == one.kind)
-        return np.frombuffer(self._buffers[one.buffer], dtype).reshape(one.shape)
+        (dtype,) = (dtype for dtype, kind in _TYPES.items() if kind == one.kind)
+        found: NDArray[Any] = np.frombuffer(self._buffers[one.buffer], dtype).reshape(one.shape)
+        return found
 
     def add(self, operator: Operator, inputs: Sequence[int], outputs: Sequence[int], *options: Option) -> None:
         """Add an operator; in the order of the calls."""

@@ -1,4 +1,4 @@
-"""``python -m scripts.make_embedded_phonemes``: makes ``phonemes.npz``, by which exports to openWakeWord hear a word's phonemes.
+"""``python -m scripts.make_embedded_phonemes``: makes ``phonemes.npz``, by which exports to openWakeWord hear phonemes.
 
 The recogniser of wakeword-ear hears clean speech, and a small network learns to say the same in noise and in rooms, from
 openWakeWord's embeddings alone::
@@ -6,8 +6,8 @@ openWakeWord's embeddings alone::
     python -m scripts.make_embedded_phonemes --speech FOLDER ... --unlabelled FOLDER ... --noise FOLDER ... \\
         --rooms FOLDER --out phonemes.npz
 
-The folders are those of ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges. 5,250 windows and
-1,700 steps take some 25 minutes of one core. The same folders and seed give the same file on processors of one kind.
+The folders are those of ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges. 5,250 windows
+and 1,700 steps take some 25 minutes of one core. The same folders and seed give the same file on processors of one kind.
 """
 
 import logging

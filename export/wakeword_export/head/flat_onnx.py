@@ -92,9 +92,11 @@ class _Writer:
         message = b"".join(_text(1, one) for one in inputs) + b"".join(_text(2, one) for one in outputs)
         message += _text(4, kind)
         for name, value in attributes.items():
-            several = isinstance(value, list)
-            numbers = b"".join(encoded_number(8, one) for one in value) if several else encoded_number(3, value)
-            message += encoded_field(5, _text(1, name) + numbers + encoded_number(20, _INTS if several else _INT))
+            numbers = (
+                encoded_number(3, value) if isinstance(value, int) else b"".join(encoded_number(8, n) for n in value)
+            )
+            kind_of = _INT if isinstance(value, int) else _INTS
+            message += encoded_field(5, _text(1, name) + numbers + encoded_number(20, kind_of))
         self._nodes.append(message)
 
 

@@ -49,6 +49,10 @@ class HeadGraph(FlatModel):
         shape = np.broadcast_shapes(self.shape(one), self.shape(other))
         return self.apply(operator, [one, other], shape)
 
+    def scaled(self, inputs: int, scale: float) -> int:
+        """The numbers ``(1, 1)`` times another one."""
+        return self.joined(flat.MUL, inputs, self.constant(np.array([[scale]], np.float32)))
+
     def most(self, inputs: int, axis: int) -> int:
         """The largest along an axis, whose size becomes 1."""
         shape = [1 if number == axis else size for number, size in enumerate(self.shape(inputs))]

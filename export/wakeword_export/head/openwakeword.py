@@ -50,12 +50,15 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     card, content, speech = order.model.card, None, None
     graph, features = HeadGraph(), OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
     metadata, _ = checked_metadata(order.data)
-    head = logit_of_head(graph, head_weights(base64.b64decode(metadata[HEAD_KEY])))
-    logit, known = _with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
+    weights = head_weights(base64.b64decode(metadata[HEAD_KEY]))
+    head = logit_of_head(graph, weights)
+    logit, known = with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
     measured = bool(order.recordings.files.get(Kind.BACKGROUND))
     if not measured and logit != head:
         speech = None if known is None or order.speech is None else order.speech(card.phrase)
-        logit = head if speech is None else logit
+        if speech is None:  # nothing says how often both fire: the head alone
+            graph = HeadGraph()
+            head = logit = logit_of_head(graph, weights)
     listener = HeadListener(graph.runner(logit), features)
     point, lines = guessed(card), [_GUESSED]
     if known is not None:
@@ -83,7 +86,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     return lines
 
 
-def _with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
+def with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
     """The logit of a head with what its word's phonemes say; the same logit if nothing is known of them."""
     assert card.verifier is not None
     if card.language != ENGLISH:
@@ -91,8 +94,7 @@ def _with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
     fit = fit_of_word(graph, EmbeddedPhonemes.read(), card.verifier.phonemes, card.verifier.phoneme_losses)
     if fit is None:
         return head
-    counted = graph.joined(flat.MUL, fit, graph.constant(np.array([[_FIT_COUNTS]], np.float32)))
-    return graph.joined(flat.ADD, head, counted)
+    return graph.joined(flat.ADD, head, graph.scaled(fit, _FIT_COUNTS))
 
 
 def _calibrated(order: ExportOrder, listener: HeadListener) -> tuple[HeadPoint, list[str], dict[str, Any]]:

@@ -1,8 +1,8 @@
 """A word by its phonemes in openWakeWord's embeddings: a small network that all words share, and the search for the word.
 
-The ear taught the network (``scripts.make_embedded_phonemes``), which says each 20 ms how likely each phoneme is. The search
-is that of ``phoneme_verifier.KeywordPhonemes`` over what it says in one look, as a graph of fixed shapes: the best
-path into a sound at any end is the largest of some sums, of each earlier end and what the sound costs from there on.
+The ear taught the network (``scripts.make_embedded_phonemes``), which says each 20 ms how likely each is. The search is
+that of ``phoneme_verifier.KeywordPhonemes`` over what it says in one look, as a graph of fixed shapes: the best path into a
+sound at any end is the largest of some sums, of each earlier end and what the sound costs from there on.
 """
 
 from collections.abc import Sequence
@@ -79,13 +79,13 @@ def fit_of_word(
 
     ``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if the network lacks a phoneme of each way.
     """
-    free = losses or [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
+    free: Sequence[TokenLosses] = [tuple((0.0,) * len(phoneme) for phoneme in variant) for variant in variants]
     ways = [
         [
             tuple((token, loss) for token, loss in zip(*sound, strict=True) if token in network.tokens)
             for sound in zip(*way, strict=True)
         ]
-        for way in zip(variants, free, strict=True)
+        for way in zip(variants, losses or free, strict=True)
     ]
     known = [way for way in ways if way and all(way)]
     return _Search(graph, network).best(known) if known else None
@@ -111,13 +111,10 @@ class _Search:
         for place in range(max(map(len, ways))):
             numbers = [sounds.index(way[place]) if place < len(way) else 0 for way in ways]
             path = self._through(entered, graph.gathered(until, graph.constant(np.array(numbers, np.int32)), 0))
-            if any(len(way) == place + 1 for way in ways):
-                ended = graph.joined(
-                    flat.ADD, graph.most(path, 1), self._where([len(way) == place + 1 for way in ways])
-                )
-                fits.append(
-                    graph.joined(flat.MUL, graph.most(ended, 0), graph.constant(np.float32([[1 / (place + 1)]])))
-                )
+            ending = [len(way) == place + 1 for way in ways]
+            if any(ending):
+                fit = graph.most(graph.joined(flat.ADD, graph.most(path, 1), self._where(ending)), 0)
+                fits.append(graph.scaled(fit, 1 / (place + 1)))
             # Neighbours that share a token need something between them.
             direct = [
                 place + 1 < len(way) and not dict(way[place]).keys() & dict(way[place + 1]).keys() for way in ways

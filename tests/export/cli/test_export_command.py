@@ -54,7 +54,9 @@ def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path
     card = parse_model(marvin).card
     alone = {"hours": 2.54, "points": [[0.5, -3.0], [2.0, -4.0]]}
     model = tmp_path / "ours.onnx"
-    model.write_bytes(embed_card(marvin, replace(card, training={**card.training, "head": {"alone": alone}})))
+    model.write_bytes(
+        embed_card(marvin, replace(card, training={**card.training, "head": {"alone": alone}, "language": "de"}))
+    )
     ended = cli("export", model, tmp_path / "out", "--to", "openwakeword", "--fa-per-hour", "0.1")
     assert ended.status == 0, ended.err
     expected = "0.5: 0.5 false accepts an hour in the 2.5 h of the training's background, where 0.1 was asked for"
@@ -124,7 +126,7 @@ def test_an_export_that_fires_where_no_word_is_is_refused(cli, tmp_path: Path) -
     marvin = read_model_bytes(shipped_models()["marvin"])
     alone = {"hours": 2.54, "points": [[0.5, -5.9], [2.0, -6.0]]}  # it scores -5.78 after one of the resets
     card = parse_model(marvin).card
-    lax = replace(card, training={**card.training, "head": {"alone": alone}})
+    lax = replace(card, training={**card.training, "head": {"alone": alone}, "language": "de"})
     (tmp_path / "lax.onnx").write_bytes(embed_card(marvin, lax))
     for given, reason in (
         (("alexa", "--to", "microwakeword"), "fires on music"),

@@ -83,7 +83,7 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
     report(f"{word}: people")
     people = {
         condition: [_looks(reader.read(sound, window_logits(model, sound)), reader) for sound in some]
-        for condition, some in _conditions(people_of(audio, word), audio).items()
+        for condition, some in conditions_of(people_of(audio, word), audio).items()
     }
     background = [_looks(reader.read(sound, one), reader) for sound, one in zip(sounds, logits, strict=True)]
     fusion = stage.card.fusion
@@ -119,7 +119,7 @@ def _looks(evidence: Evidence, reader: EvidenceReader) -> Looks:
     return np.stack([np.asarray(part, np.float64) for part in parts], axis=1)
 
 
-def _conditions(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
+def conditions_of(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
     """The recordings as they are, in noise, from a quiet microphone in 16 bits and, where rooms are given, in these.
 
     The same for every run.
