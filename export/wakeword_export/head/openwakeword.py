@@ -33,7 +33,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import score_files
 
 _FIT_COUNTS = 3.0
-"""Logits of the head that a nat of each phoneme counts. It was chosen on three words; seven find as many from 2 to 4
+"""Logits of the head that a nat of each phoneme counts. Seven words find as many from 2 to 4
 (train/evidence/results/export-phonemes.md)."""
 _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "

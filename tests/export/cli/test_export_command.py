@@ -75,6 +75,30 @@ def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path
     )
 
 
+def test_a_word_with_phonemes_takes_its_point_from_the_speech_of_the_pack(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computer = read_model_bytes(shipped_models()["computer"])
+    card = parse_model(computer).card
+    alone = {"alone": {"hours": 2.54, "points": [[0.5, 9.0], [2.0, 8.0]]}}
+    model = tmp_path / "ours.onnx"
+    model.write_bytes(embed_card(computer, replace(card, training={**card.training, "head": alone})))
+    speech = [np.random.default_rng(0).normal(0, 8, (300, 96)).astype(np.float32)]
+    asked = list[str]()
+    monkeypatch.setattr(
+        "wakeword_train.pack.speech_pack.speech_without", lambda phrase: asked.append(phrase) or (speech, 2.5)
+    )
+    ended = cli("export", model, tmp_path / "both", "--to", "openwakeword")
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("0.5: 0.5 false accepts an hour in the 2.5 h of the training's background")
+    assert asked == ["computer"]
+    # Without that speech nothing is known of both, and the head is exported alone.
+    monkeypatch.setattr("wakeword_export.cli.export_command.find_spec", lambda name: None)
+    assert cli("export", model, tmp_path / "head", "--to", "openwakeword").status == 0
+    sizes = [(tmp_path / name / "computer.onnx").stat().st_size for name in ("both", "head")]
+    assert sizes[0] > 2 * sizes[1]
+
+
 def test_it_runs_without_the_package_onnx(tmp_path: Path) -> None:
     run = "import sys; sys.modules.update(onnx=None); from wakeword.cli import main; main()"
     given = ["export", "marvin", str(tmp_path / "out"), "--to", "openwakeword"]

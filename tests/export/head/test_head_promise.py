@@ -10,7 +10,7 @@ from wakeword.base.logistic import logit_of
 from wakeword.format.card import ModelCard
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_export.head.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed, noted
+from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, between, calibrated, guessed, moved, noted
 from wakeword_export.head.head_scores import HeadListener, HeadScores
 from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.scores import ScoreSet
@@ -95,6 +95,26 @@ def test_a_point_beyond_all_scores_is_brought_back() -> None:
     found = noted(card_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
     assert found is not None
     assert 0 < found[0].threshold(STRICT) <= 1
+
+
+def test_what_a_head_lacks_in_speech_that_taught_it_is_lacking_with_phonemes_too() -> None:
+    class Heard(HeadListener):
+        """Hears embeddings as logits, moved and stretched."""
+
+        def __init__(self, scale: float, shift: float) -> None:
+            self._moved = scale, shift
+
+        def scores_of(self, embeddings: np.ndarray, step: int = 1) -> np.ndarray:
+            scale, shift = self._moved
+            found: np.ndarray = 1 / (1 + np.exp(-(scale * embeddings[::step, 0].astype(np.float64) + shift)))
+            return found
+
+    speech = [np.random.default_rng(0).normal(-5, 2, (40_000, 96)).astype(np.float32)]
+    own = moved(HeadPoint(3.0, 1.0), 0.5, Heard(1, 0), Heard(1, 0), speech, 4.0)
+    assert own.logit == pytest.approx(3.0)
+    shifted = moved(HeadPoint(3.0, 1.0), 0.5, Heard(1, 0), Heard(1, -7), speech, 4.0)
+    assert (shifted.logit, shifted.scale) == (pytest.approx(-4.0), pytest.approx(own.scale))
+    assert moved(HeadPoint(3.0, 1.0), 0.5, Heard(1, 0), Heard(2, 0), speech, 4.0).scale < own.scale
 
 
 def test_a_recall_clearly_below_that_of_wakeword_itself_is_said_in_a_line() -> None:
