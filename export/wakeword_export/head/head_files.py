@@ -45,7 +45,7 @@ class HeadGraph(FlatModel):
         return self.apply(flat.RESHAPE, [inputs, self.constant(np.array(shape, np.int32))], shape)
 
     def joined(self, operator: flat.Operator, one: int, other: int) -> int:
-        """``ADD``, ``SUB``, ``MUL`` or ``MAXIMUM`` of two tensors whose shapes differ in sizes of 1."""
+        """``ADD``, ``SUB``, ``MUL`` or ``MAXIMUM`` of two tensors; their shapes may differ in sizes of 1."""
         shape = np.broadcast_shapes(self.shape(one), self.shape(other))
         return self.apply(operator, [one, other], shape)
 
@@ -54,7 +54,7 @@ class HeadGraph(FlatModel):
         return self.joined(flat.MUL, inputs, self.constant(np.array([[scale]], np.float32)))
 
     def most(self, inputs: int, axis: int) -> int:
-        """The largest along an axis, whose size becomes 1."""
+        """The largest along an axis; its size becomes 1."""
         shape = [1 if number == axis else size for number, size in enumerate(self.shape(inputs))]
         where = self.constant(np.array([axis], np.int32))
         return self.apply(flat.REDUCE_MAX, [inputs, where], shape, (0, "Bool", True))

@@ -52,7 +52,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     metadata, _ = checked_metadata(order.data)
     weights = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     head = logit_of_head(graph, weights)
-    logit, known = with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
+    logit, known = head_with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
     measured = bool(order.recordings.files.get(Kind.BACKGROUND))
     if not measured and logit != head:
         speech = None if known is None or order.speech is None else order.speech(card.phrase)
@@ -86,7 +86,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     return lines
 
 
-def with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
+def head_with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
     """The logit of a head with what its word's phonemes say; the same logit if nothing is known of them."""
     assert card.verifier is not None
     if card.language != ENGLISH:

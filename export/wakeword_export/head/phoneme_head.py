@@ -1,8 +1,8 @@
 """A word by its phonemes in openWakeWord's embeddings: a small network that all words share, and the search for the word.
 
-The ear taught the network (``scripts.make_embedded_phonemes``), which says each 20 ms how likely each is. The search is
-that of ``phoneme_verifier.KeywordPhonemes`` over what it says in one look, as a graph of fixed shapes: the best path into a
-sound at any end is the largest of some sums, of each earlier end and what the sound costs from there on.
+The ear taught the network (``scripts.make_embedded_phonemes``), which says each 20 ms how likely each is. The search
+of ``phoneme_verifier.KeywordPhonemes`` over what it says in one look is a graph of fixed shapes: the best path into a sound
+at any end is the largest of some sums, of each earlier end and what the sound costs from there on.
 """
 
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ class _Search:
         self._earlier = graph.constant(np.where(ends < ends[:, None], 0, _NEVER).astype(np.float32)[None])
 
     def best(self, ways: Sequence[Sequence[_Sound]]) -> int:
-        """The fit of the best way, all of which are searched side by side."""
+        """The fit of the best way; all are searched side by side."""
         graph = self._graph
         sounds = list(dict.fromkeys([_BETWEEN, *(sound for way in ways for sound in way)]))
         until = self._until(sounds)

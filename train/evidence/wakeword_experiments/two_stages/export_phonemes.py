@@ -30,7 +30,7 @@ from wakeword_experiments.two_stages.weighing import conditions_of
 from wakeword_export.head.head_files import HeadGraph, logit_of_head
 from wakeword_export.head.head_scores import HeadListener
 from wakeword_export.head.head_weights import head_weights
-from wakeword_export.head.openwakeword import with_phonemes
+from wakeword_export.head.openwakeword import head_with_phonemes
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
 from wakeword_tools.handover import file_stem
@@ -64,7 +64,7 @@ def measured(word: str, model: Path, audio: Path, speech: list[Path]) -> dict[st
         phonemes=tuple(one.variant for one in ways),
         phoneme_losses=tuple(one.losses for one in ways),
     )
-    both = with_phonemes(graph, head, dataclasses.replace(card, verifier=own))
+    both = head_with_phonemes(graph, head, dataclasses.replace(card, verifier=own))
     listeners = [HeadListener(graph.runner(one), features) for one in (fit, head, both)]
 
     def heard(sound: Array, after: int) -> list[Scores]:
@@ -140,7 +140,9 @@ def main(
 ) -> None:
     """Measure words, and keep the others of the record."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    record = json.loads(figures.read_text()) if figures.is_file() else {"note": "", "words": {}}
+    record: dict[str, Any] = {"note": "", "words": {}}
+    if figures.is_file():
+        record |= json.loads(figures.read_text())
     for one in word:
         record["words"][one] = measured(one, models / f"{file_stem(one)}.onnx", audio, speech)
         write_json(figures, record)
