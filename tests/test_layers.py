@@ -193,7 +193,6 @@ ROOMS_ABOVE = {
         *(
             "recipe",
             "pipeline",
-            "quick_gate",
             "train_options",
             "typed_points",
             "from_text",

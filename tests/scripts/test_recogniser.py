@@ -20,7 +20,7 @@ from scripts import make_recogniser
 from scripts.ear import ear_windows
 from scripts.ear.ear_alignment import Alignment, align
 from scripts.ear.ear_graph import compact, recogniser_graph
-from scripts.ear.ear_lessons import own_tokens, strangers_among, taught_tokens
+from scripts.ear.ear_lessons import aligned_speech, own_tokens, strangers_among, taught_tokens
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
 from scripts.ear.ear_speech import SpokenUtterance, Way, read_unlabelled, read_utterances
 from scripts.ear.ear_teaching import Teaching, TeachingConfig, ctc_loss, read_teacher
@@ -132,6 +132,11 @@ def test_a_text_of_something_else_fits_worse() -> None:
     assert right is not None
     assert wrong is not None
     assert wrong.loss > right.loss + 2
+
+
+def test_speech_that_is_never_its_text_is_refused() -> None:
+    with pytest.raises(DataError, match="got 2 utterances and none that fits"):
+        aligned_speech([said((word("M AA"),))] * 2, lambda _: heard({20: 4, 30: 2}), TOKENS, BETWEEN, NAMES)
 
 
 def test_too_short_a_sound_has_no_alignment() -> None:

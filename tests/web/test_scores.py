@@ -100,8 +100,9 @@ def assert_same(found: Any, expected: Heard, tolerance: float = TOLERANCE, of: f
 
 def test_all_shipped_models_score_the_demo_as_python_does(demo: Array, tmp_path: Path) -> None:
     models = list(shipped_models().values())
+    demo = demo[: len(demo) // 2]
     expected = heard_here(models, demo)
-    assert len(expected.detections) >= 6
+    assert len(expected.detections) >= 3
     points = {load_model(model).card.phrase: "fpr=0.03" for model in models}
     job = detect_job(models, raw(demo, tmp_path / "demo"))
     whole, cut, first, other = in_node(
@@ -222,6 +223,7 @@ def test_a_window_is_heard_at_the_gain_of_python(demo: Array, tmp_path: Path) ->
 
 def test_other_rates_give_the_detections_of_python(demo: Array, tmp_path: Path) -> None:
     model = shipped_models()["marvin"]
+    demo = demo[: len(demo) // 2]
     recorded = {rate: soxr.resample(demo, 16_000, rate).astype(np.float32) for rate in RATES}
     jobs = [
         detect_job([model], raw(samples, tmp_path / str(rate)), rate=rate, sizes=[rate // 100])
@@ -230,7 +232,7 @@ def test_other_rates_give_the_detections_of_python(demo: Array, tmp_path: Path) 
     for (rate, samples), found in zip(recorded.items(), in_node(*jobs), strict=True):
         detector = Detector(model, sample_rate=rate)
         expected = detector.push(samples) + detector.flush()
-        assert len(expected) >= 6
+        assert len(expected) >= 3
         there = [(one["keyword"], one["end"]) for one in found["detections"]]
         assert there == [(one.keyword, one.end) for one in expected], rate
         for one, other in zip(found["detections"], expected, strict=True):

@@ -181,17 +181,17 @@ def _make(
     if earlier is None and teaching.step < align_again:
         teach(aligned_speech(taught, before.log_probabilities, tokens, between, names), align_again)
         teaching.save(halfway)
-    aligner = Teaching(new_ear(encoder, len(names)), names.index(BLANK), config)
-    aligner.begin_from(halfway)
-    ear = aligner.averaged()
-    teach(
-        aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names), config.steps
-    )
+    if teaching.step < config.steps:
+        aligner = Teaching(new_ear(encoder, len(names)), names.index(BLANK), config)
+        aligner.begin_from(halfway)
+        ear = aligner.averaged()
+        own = aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
+        teach(own, config.steps)
     made = compact(recogniser_graph(teaching.averaged().cpu(), names))
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
     if earlier is None:
-        halfway.unlink()
+        halfway.unlink(missing_ok=True)
     _log.info("wrote %s", out)
 
 

@@ -26,8 +26,7 @@ from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import assets_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import PhonemeVerifier
-from wakeword.verify.quick_phonemes import QuickKeyword
-from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest, load_quick
+from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.handover import file_stem
 from wakeword_tools.texts.advice import Advice, Grade, reasons, require_short
@@ -35,9 +34,9 @@ from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.recogniser import HeardAs
 from wakeword_train.ear import TextEar, ear_of
-from wakeword_train.pack.speech_pack import NOISE, STARTER, pack_path, read_heard
+from wakeword_train.pack.speech_pack import NOISE, STARTER
 from wakeword_train.points import TYPED, check_target, default_point
-from wakeword_train.quick_gate import quick_gate
+from wakeword_train.quick_gate import TRAINED_ASKED, with_quick
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -243,16 +242,10 @@ def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[
         quick_gate=0.0,
     )
     if not verifier.by_phonemes_alone or spoken.language != ENGLISH:
-        return renewed  # no other speech taught the quick recogniser
+        return renewed if verifier.quick_digest is None else with_quick(renewed, asked=TRAINED_ASKED)
     near, near_losses = tuple(zip(*spoken.near(ear.network.tokens, ear.costs), strict=True)) or ((), ())
     renewed = dataclasses.replace(renewed, near=near, near_losses=near_losses)
-    path = _encoders() / QUICK_FILE
-    quick = load_quick(path, digest := file_digest(path))
-    if not quick.can_hear(variants):
-        return renewed
-    keyword = QuickKeyword(quick, variants, losses)
-    gate = quick_gate(read_heard(pack_path(STARTER)), path, keyword)
-    return dataclasses.replace(renewed, quick_digest=digest, quick_gate=gate)
+    return with_quick(renewed)
 
 
 def as_heard(way: Sequence[str]) -> HeardAs:

@@ -1,6 +1,8 @@
-"""The gate of the quick recogniser for a word: how often in speech the recogniser may be asked."""
+"""The quick recogniser in a pack's speech, and its gate for a word: how often in speech the recogniser may be asked."""
 
+import dataclasses
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +11,19 @@ import onnxruntime
 from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.types import Array, Scores
 from wakeword.format.session import open_session, run_session
-from wakeword.format.verifier_card import MAX_PHONEME_STEP
+from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
+from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
-from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, HeardPack
+from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
+from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, STARTER, HeardPack, pack_path, read_heard
 
 ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
 At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
+TRAINED_ASKED = 1_000
+"""The same of a word that was trained: its recogniser is asked only where first stage and head like the sound too, so that
+the quick one may let more pass for the same cost."""
 LOWEST, HIGHEST = -3.0, -1.0
 """Bounds of a gate. Above the highest one people are lost, and below the lowest one any sound is like any word."""
 _ONE_IN = 5
@@ -25,12 +32,24 @@ LOG_MEL = "log_mel"
 """The tensor in the network that holds log-mel energies, ``(8 n, 32)``."""
 
 
-def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword) -> float:
-    """The gate at which the recogniser is asked ``ASKED_AN_HOUR`` times in the pack's speech; ``network``: its file."""
-    session = open_session(_of_log_mel(network))
-    fits = np.sort(np.concatenate([_fits(heard, keyword) for heard in _heard_quickly(pack, session)]))
+def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> VerifierCard:
+    """A second stage whose recogniser is asked where the quick one hears the word, if that knows the word's phonemes.
+
+    ``asked``: how often it hears the word in an hour of the starter pack's speech.
+    """
+    quick = load_quick(path := _network(), digest := file_digest(path))
+    if not quick.can_hear(verifier.phonemes):
+        return verifier
+    keyword = QuickKeyword(quick, verifier.phonemes, verifier.phoneme_losses)
+    gate = quick_gate(read_heard(pack_path(STARTER)), path, keyword, asked)
+    return dataclasses.replace(verifier, quick_digest=digest, quick_gate=gate)
+
+
+def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = ASKED_AN_HOUR) -> float:
+    """The gate at which the quick recogniser hears the word so often in an hour of the pack; ``network``: its file."""
+    fits = np.sort(np.concatenate([_fits(heard_quickly(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
     hours = len(fits) * MAX_PHONEME_STEP / FRAMES_A_SECOND / 3600
-    return float(np.clip(fits[-max(1, round(ASKED_AN_HOUR * hours))], LOWEST, HIGHEST))
+    return float(np.clip(fits[-max(1, round(asked * hours))], LOWEST, HIGHEST))
 
 
 def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
@@ -38,20 +57,33 @@ def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
     return search_for((keyword,)).fits_of(heard[starts[:, None] + np.arange(STEPS)])[:, 0]
 
 
-def _heard_quickly(pack: HeardPack, session: onnxruntime.InferenceSession) -> Iterator[Array]:
-    """What the network hears in some of the pack's recordings, ``(steps, width)`` each, from their MFCC."""
+def heard_quickly(mfcc: Array, network: Path | None = None) -> Array:
+    """What the quick recogniser hears in frames ``(8 n, n_mfcc)``: ``(n, width)``, the first ``WARM_UP`` with little past.
+
+    ``network``: its file, if it is not the included one.
+    """
+    session = _session(network or _network())
     pasts = {one.name: np.zeros(one.shape, np.float32) for one in session.get_inputs() if one.name != LOG_MEL}
-    back = dct_matrix(FeatureConfig()).T  # the transform is orthonormal
+    log_mel = mfcc @ dct_matrix(FeatureConfig()).T  # the transform is orthonormal
+    (heard,) = run_session(session, ["embeddings"], {LOG_MEL: log_mel, **pasts})
+    return np.asarray(heard)
+
+
+def _network() -> Path:
+    return assets_folder() / "encoders" / QUICK_FILE
+
+
+def _some(pack: HeardPack) -> Iterator[Array]:
+    """The MFCC of some of the pack's recordings, ``(frames, n_mfcc)`` each."""
     end = 0
     for number, recording in enumerate(pack.recordings):
         first, end = end, end + recording.frames // BLOCK
         if number % _ONE_IN == 0 and pack.mfcc_codec is not None and pack.mfcc_codes is not None:
-            log_mel = pack.mfcc_codec.decode(pack.mfcc_codes[:, :, first:end]) @ back
-            (heard,) = run_session(session, ["embeddings"], {LOG_MEL: log_mel, **pasts})
-            yield heard[WARM_UP:]
+            yield pack.mfcc_codec.decode(pack.mfcc_codes[:, :, first:end])
 
 
-def _of_log_mel(network: Path) -> bytes:
+@lru_cache(maxsize=1)
+def _session(network: Path) -> onnxruntime.InferenceSession:
     """The network from its log-mel energies on."""
     import onnx
 
@@ -63,4 +95,4 @@ def _of_log_mel(network: Path) -> bytes:
     del inputs[:]
     bands = FeatureConfig().n_mels
     inputs.extend([onnx.helper.make_tensor_value_info(LOG_MEL, onnx.TensorProto.FLOAT, ["frames", bands]), *others])
-    return bytes(model.SerializeToString())
+    return open_session(model.SerializeToString())

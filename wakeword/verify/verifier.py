@@ -112,7 +112,7 @@ class SecondStage:
         fusion = self.card.fusion
         heard = 0.0
         if fusion.embedding:
-            heard = self.head(sound.embeddings(self.embedding, _frame_at(window_end)))
+            heard = self.head(sound.embeddings(self.embedding, frame_at(window_end)))
         logit = fusion.upper(best, heard)
         if self.phonemes is None:
             logit -= fusion.phonemes * fusion.phoneme_floor
@@ -126,18 +126,17 @@ class SecondStage:
 
     def _evidence(self, verifier: Verifier, window_end: int, sound: "AmplifiedSound") -> float:
         if isinstance(verifier, PhonemeVerifier):
-            step = self.card.phoneme_step * _CONFIG.hop_length
-            heard_until = window_end - window_end % step if step else window_end
-            return self._phoneme_fit(verifier, heard_until, step, sound)
+            return self.phoneme_fit(verifier, window_end, sound)
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
 
-    def _phoneme_fit(self, verifier: PhonemeVerifier, end: int, step: int, sound: "AmplifiedSound") -> float:
-        """The evidence of phonemes up to sample ``end``: minus infinity where the recogniser is not asked.
+    def phoneme_fit(self, verifier: PhonemeVerifier, window_end: int, sound: "PhonemeSound") -> float:
+        """How well the word's phonemes fit before sample ``window_end``: minus infinity where the recogniser is not asked.
 
         It is asked where the quick one hears the word, and ``_AGAIN`` times more if it found anything there: the next looks
         hear what follows the word, and one of them may find more.
         """
-        quick = self._quick
+        quick, step = self._quick, self.card.phoneme_step * _CONFIG.hop_length
+        end = window_end - window_end % step if step else window_end
         if quick is not None:
             gate, lowest = self.card.quick_gate, -self.card.fusion.phoneme_floor
             # The oldest first, as the quick recogniser goes on from there.
@@ -155,9 +154,21 @@ class SecondStage:
         return self.head(EmbeddingStream(self.embedding).newest(last, HEAD_EMBEDDINGS, heard.padded))
 
 
-def _frame_at(end: int) -> int:
+def frame_at(end: int) -> int:
     """Number of the newest MFCC frame before sample ``end``."""
     return (end - _CONFIG.n_fft) // _CONFIG.hop_length
+
+
+class PhonemeSound(Protocol):
+    """Sound in which the phonemes of words are looked for."""
+
+    def fit(self, verifier: PhonemeVerifier, end: int) -> float:
+        """How well a word's phonemes fit in the sound up to sample ``end``; see ``KeywordPhonemes.score``."""
+        ...
+
+    def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
+        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickSearch.fits``."""
+        ...
 
 
 class StreamSound:
@@ -203,18 +214,18 @@ class AmplifiedSound:
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
 
     def fit(self, verifier: PhonemeVerifier, end: int) -> float:
-        """How well a word's phonemes fit in the sound up to sample ``end``; see ``KeywordPhonemes.score``."""
+        """See ``PhonemeSound``."""
         keyword, network = verifier.keyword, verifier.network
         return self._once(keyword, end, lambda: keyword.score(self.log_probabilities(network, end)))
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
-        """How well the quick recogniser hears a word up to sample ``end``; see ``QuickSearch.fits``."""
+        """See ``PhonemeSound``."""
         if self._quick is None:
             self._quick = EmbeddingStream(keyword.recogniser.network)  # as of the embedding, there is only one
         if keyword not in self._quick_words:
             self._quick_words += (keyword,)
         search, newest = search_for(self._quick_words), self._quick.newest
-        fits = self._once(search, end, lambda: search.fits(newest(_frame_at(end), STEPS, self.samples_of)))
+        fits = self._once(search, end, lambda: search.fits(newest(frame_at(end), STEPS, self.samples_of)))
         return fits[self._quick_words.index(keyword)]
 
     def log_probabilities(self, network: PhonemeNetwork, end: int) -> Array:

@@ -20,6 +20,7 @@ from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.data.clips import without_fold
 from wakeword_train.ear import ear_of
 from wakeword_train.model.two_stage import HEAD_RECORD
+from wakeword_train.pack.speech_pack import STARTER
 from wakeword_train.second_stage import build
 from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult, StandIn
@@ -97,6 +98,19 @@ def test_words_are_heard_by_the_ear(world: DataFolders, config: TrainConfig, tra
     draft = build.SecondStageTraining(run, trained, gather_clips(config, world)).draft
     assert draft.phonemes
     assert draft.phonemes_digest == ear_of(config.language).digest
+
+
+def test_with_the_starter_pack_the_quick_recogniser_saves_looks_so_that_more_are_asked_about(
+    world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path
+) -> None:
+    probes = {}
+    for pack in ("", STARTER):
+        own = dataclasses.replace(config, starter_pack=pack, keyword="computer")
+        clips = gather_clips(dataclasses.replace(own, keyword=config.keyword), world)
+        training = build.SecondStageTraining(TrainingRun(own, world, tmp_path, tmp_path), trained, clips)
+        assert (training.draft.quick_digest is not None) is bool(pack)
+        probes[pack] = training.probe
+    assert probes[STARTER] < probes[""]
 
 
 def test_no_head_is_trained_on_those_whom_it_is_asked_about(

@@ -7,8 +7,10 @@ import pytest
 from support.builders import FIXTURES, colours
 
 from wakeword.format.verifier_card import FLOOR, Fusion
-from wakeword.model.model import read_model
+from wakeword.model.model import parse_model, read_model, read_model_bytes
+from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.scores import RecordingScorer
+from wakeword_train.quick_gate import with_quick
 from wakeword_train.second_stage.evidence import EvidenceReader, candidate_runs
 from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 
@@ -28,6 +30,25 @@ def test_fused_scores_are_those_of_the_running_engine(seconds: float) -> None:
     if seconds > 3:
         assert (expected >= FLOOR).any()
         assert (expected < FLOOR).any()
+
+
+@pytest.mark.parametrize("gate", [-3.0, -1.0])
+def test_the_quick_recogniser_is_asked_first_as_the_running_engine_does(gate: float) -> None:
+    data = read_model_bytes(TWO_STAGE)
+    card = parse_model(data).card
+    assert card.verifier is not None
+    verifier = dataclasses.replace(with_quick(card.verifier), quick_gate=gate)
+    model = parse_model(embed_card(data, dataclasses.replace(card, verifier=verifier)))
+    stage = model.second_stage
+    assert stage is not None
+    samples = colours(7.3, np.random.default_rng(2))
+    evidence = EvidenceReader(stage, model.card.window, probe=-1e9).read(samples, window_logits(model, samples))
+    found = evidence.scores(verifier.gate, verifier.fusion)
+    # The engine goes on to hear what the quick recogniser says later.
+    assert found.tolist() == RecordingScorer([model]).score([samples])[0][: len(found)].tolist()
+    unheard = np.isneginf(evidence.phonemes)
+    assert unheard.any()
+    assert not np.isnan(evidence.phonemes[evidence.best >= verifier.gate]).any()
 
 
 def test_phonemes_are_asked_for_where_both_stages_reach_the_probe() -> None:

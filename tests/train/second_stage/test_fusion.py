@@ -24,7 +24,7 @@ WEIGHTS = (0.5, 0.5, 4.0)
 
 def evidence(stage_one: float, embedding: float, phonemes: float) -> Evidence:
     values = (np.array([-9.0, value]) for value in (stage_one, stage_one, embedding, phonemes))
-    return Evidence(*values)
+    return Evidence(*values, fit=np.nan_to_num(phonemes, nan=-np.inf))
 
 
 def drawn(positive: bool, count: int, seed: int, *, phonemes: bool = True) -> list[Evidence]:

@@ -10,6 +10,7 @@ import numpy as np
 from scripts.ear.ear_alignment import Tokens, align
 from scripts.ear.ear_speech import SpokenUtterance, hours_of, read_utterances
 from scripts.ear.ear_windows import AlignedSpeech
+from wakeword.base.errors import DataError
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import WORD_BOUNDARY
 from wakeword_tools.texts.recogniser import IPA
@@ -65,7 +66,10 @@ def aligned_speech(
     between: Sequence[int],
     names: Sequence[str],
 ) -> AlignedSpeech:
-    """The utterances that fit their texts, with their phonemes in time; ``hear``: samples -> ``(frames, tokens)``."""
+    """The utterances that fit their texts, with their phonemes in time; ``hear``: samples -> ``(frames, tokens)``.
+
+    ``DataError`` if none does.
+    """
     kept, alignments = [], []
     for number, one in enumerate(utterances, 1):
         found = align(one, hear(one.sound), tokens, between)
@@ -75,6 +79,11 @@ def aligned_speech(
         if number % _REPORTED == 0:
             _log.info("aligned %d of %d", number, len(utterances))
     _log.info("%d of %d utterances fit their texts (%.2f h)", len(kept), len(utterances), hours_of(kept))
+    if not kept:
+        raise DataError(
+            f"expected speech whose texts the recogniser hears, got {len(utterances)} utterances and none that fits; "
+            "are the texts those of the speech, and was the recogniser taught long enough to align (--align-again)?"
+        )
     taught = taught_tokens(names)
     ids = [np.array([_taught_as(phone, taught) for phone in one.phones], np.int64) for one in alignments]
     return AlignedSpeech(kept, alignments, ids, names.index(WORD_BOUNDARY))

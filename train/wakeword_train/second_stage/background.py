@@ -1,7 +1,7 @@
 """The background of a second stage: recordings, and parts of the starter pack, which are known as features only."""
 
-import math
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -12,12 +12,15 @@ from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
-from wakeword.verify.phoneme_verifier import BLANK
+from wakeword.verify.phoneme_verifier import BLANK, PhonemeVerifier
+from wakeword.verify.quick_phonemes import STEPS, QuickKeyword
+from wakeword.verify.verifier import PhonemeSound, frame_at
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
+from wakeword_train.quick_gate import heard_quickly
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
 from wakeword_train.second_stage.looks.examples import Recordings
 from wakeword_train.second_stage.recording_logits import window_logits
@@ -92,28 +95,36 @@ class LongSpeech:
 
 
 class _PackedSound:
-    """What a second stage hears in a row of a pack."""
+    """What a second stage hears in a row of a pack: ``PhonemeSound`` too."""
 
     def __init__(self, store: PackedStore, row: int, phonemes: Phonemes, reader: EvidenceReader) -> None:
         self._phonemes = phonemes
+        self._mfcc = store.mfcc(row)
         self._first = int(store.starts[row]) // FRAMES_OF_PHONEME
         before = torch.from_numpy(_silence(reader.stage.embedding))
         self._embeddings = torch.cat([before, store.embeddings(row).float()]).numpy()
         self._reader = reader
 
-    def heard(self, frame: int, *, phonemes: bool) -> tuple[float, float | None]:
+    def heard(self, frame: int) -> tuple[float, PhonemeSound]:
         """See ``evidence.Heard``."""
-        stage = self._reader.stage
-        if phonemes:
-            return math.nan, self._fit(frame)
         end = (frame + 1) // STEP_FRAMES + HEAD_EMBEDDINGS
-        return stage.head(np.ascontiguousarray(self._embeddings[end - HEAD_EMBEDDINGS : end])), None
+        return self._reader.stage.head(np.ascontiguousarray(self._embeddings[end - HEAD_EMBEDDINGS : end])), self
 
-    def _fit(self, frame: int) -> float | None:
-        if (verifier := self._reader.stage.phonemes) is None:
-            return None
+    @cached_property
+    def _quick(self) -> Array:
+        """What the quick recogniser hears, after ``STEPS`` steps in which it heard nothing yet."""
+        heard = heard_quickly(self._mfcc.numpy())
+        return np.concatenate([np.repeat(heard[:1], STEPS, axis=0), heard])
+
+    def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
+        """See ``PhonemeSound``."""
+        last = (frame_at(end) + 1) // STEP_FRAMES
+        return keyword.fit(self._quick[last : last + STEPS])
+
+    def fit(self, verifier: PhonemeVerifier, end: int) -> float:
+        """See ``PhonemeSound``."""
         tokens = verifier.network.tokens
-        last = self._first + (frame + 1) // FRAMES_OF_PHONEME
+        last = self._first + (frame_at(end) + 1) // FRAMES_OF_PHONEME
         first = max(last - FRAMES_A_SECOND * 2 // FRAMES_OF_PHONEME, self._first)
         return verifier.keyword.score(self._phonemes.between(first, last, len(tokens), tokens.index(BLANK)))
 

@@ -27,8 +27,10 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.ear import ear_beside
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import STARTER
+from wakeword_train.quick_gate import TRAINED_ASKED, with_quick
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import (
+    PROBE,
     SNR,
     Candidates,
     Evidence,
@@ -48,8 +50,9 @@ from wakeword_train.second_stage.result import HeldOut, SecondStageResult, Stand
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun
 
-PROBE = -6.0
-"""The phonemes are asked for in training where the logits of both stages add up to this."""
+QUICK_PROBE = -10.0
+"""As ``PROBE``, with the quick recogniser, which saves looks: of a hundred people the other probe loses one to five whom
+phonemes find (train/evidence/text-alone.md)."""
 _BELOW_GATE = 2.0
 """Logits below the gate down to which windows are mined."""
 
@@ -94,6 +97,9 @@ class SecondStageTraining:
             phonemes=tuple(way.variant for way in ways),
             phoneme_losses=tuple(way.losses for way in ways),
         )
+        if ways and ear.folder is not None and pack is not None:
+            self.draft = with_quick(self.draft, asked=TRAINED_ASKED)
+        self.probe = PROBE if self.draft.quick_digest is None else QUICK_PROBE
         self.maker = ExampleMaker(
             self.embedding, digest, self.stores, config.augmentation, run.cache, seed=config.seed, events=run.events
         )
@@ -122,7 +128,9 @@ class SecondStageTraining:
         description = self._describe(held_out)
         fusion = best_fusion(heard, gate, phonemes=bool(self.draft.phonemes), weights=self.ear.people.weights)
         if not fusion.phonemes:
-            draft = dataclasses.replace(draft, phonemes=(), phoneme_losses=(), phonemes_digest=None)
+            draft = dataclasses.replace(
+                draft, phonemes=(), phoneme_losses=(), phonemes_digest=None, quick_digest=None, quick_gate=0.0
+            )
         card = dataclasses.replace(
             draft,
             fusion=fusion,
@@ -187,14 +195,8 @@ class SecondStageTraining:
             return self.model
         return next((model for stand_in, model in self.stand_ins if stand_in.may_judge(clip)), None)
 
-    def _samples(self, kind: Kind, row: int) -> np.ndarray:
-        store = self.stores[kind]
-        start, length = int(store.starts[row]), int(store.lengths[row])
-        samples: np.ndarray = store.samples[start : start + length].numpy().astype(np.float32) / 32_768
-        return samples
-
     def _logits_of(self, kind: Kind, rows: Sequence[int]) -> dict[int, Scores]:
-        return {row: window_logits(self.model, self._samples(kind, row)) for row in rows}
+        return {row: window_logits(self.model, self.stores[kind].wave(row), late=self.draft.late) for row in rows}
 
     def _background_logits(self, hop: int) -> list[Scores]:
         """The logits of every recording, by a first stage that was not trained on it if there is one."""
@@ -250,7 +252,7 @@ class SecondStageTraining:
     ) -> HeldOut:
         """What both stages say of held-out clips, each by the head of its fold; of some of them in noise too."""
         files = [head_bytes(head) for head in heads]
-        readers = readers_of(draft, files, self.model.card.window, probe=PROBE)
+        readers = readers_of(draft, files, self.model.card.window, probe=self.probe)
         items, noisy = self._items(held_out, known)
         self.events.note(
             f"both stages hear {len(items)} held-out clips, and {len(noisy)} of them in noise"
@@ -258,7 +260,7 @@ class SecondStageTraining:
             else f"both stages hear {len(items)} held-out clips"
         )
         report = self.training.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
-        run = Run(HearingWork(self.stage_one, draft, files, probe=PROBE), [*items, *noisy])
+        run = Run(HearingWork(self.stage_one, draft, files, probe=self.probe), [*items, *noisy])
         rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])
         self.events.note(f"both stages hear {len(spoken)} held-out recordings of background")
@@ -283,7 +285,7 @@ class SecondStageTraining:
         ratios = np.random.default_rng(self.config.seed)
         for kind in WORD_KINDS:
             for number, row in enumerate(held_out.get(kind, ())):
-                samples, reader = self._samples(kind, row), self.fold(self.clips(kind)[row])
+                samples, reader = self.stores[kind].wave(row), self.fold(self.clips(kind)[row])
                 logits = known[row] if kind is Kind.POSITIVE else None
                 items.append(HeldOutClip(kind, row, reader, samples, logits))
                 if cutter is None or number % 2:

@@ -21,14 +21,16 @@ from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
-from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
+from wakeword.verify.verifier import LOOK_SAMPLES, PhonemeSound, SecondStage, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 
 _CONFIG = FeatureConfig()
+PROBE = -6.0
+"""The phonemes are asked for in training where the logits of both stages add up to this."""
 
 
 @dataclass
@@ -42,7 +44,9 @@ class Evidence:
     embedding: Scores
     """The head's logit."""
     phonemes: Scores
-    """The phonemes' score."""
+    """The phonemes' score; minus infinity where the quick recogniser did not hear the word."""
+    fit: float = -math.inf
+    """The best score of phonemes where both logits add up to ``PROBE``, whatever the quick recogniser heard."""
 
     def scores(self, gate: float, fusion: Fusion) -> Scores:
         """The fused scores, as the running engine gives them, ``(windows,)``."""
@@ -62,10 +66,10 @@ def candidate_runs(best: Scores, gate: float) -> int:
 
 
 class Heard(Protocol):
-    """What a second stage says of the window that ends with an MFCC frame."""
+    """What a second stage hears in the window that ends with an MFCC frame."""
 
-    def __call__(self, frame: int, *, phonemes: bool) -> tuple[float, float | None]:
-        """The head's logit or, where they are asked for, the phonemes' score; the other number means nothing."""
+    def __call__(self, frame: int) -> tuple[float, PhonemeSound]:
+        """The head's logit, and the sound in which phonemes are looked for."""
 
 
 class EvidenceReader:
@@ -92,29 +96,29 @@ class EvidenceReader:
 
         stage, sound = self.stage, StreamSound(samples_of)
 
-        def heard(frame: int, *, phonemes: bool) -> tuple[float, float | None]:
+        def heard(frame: int) -> tuple[float, PhonemeSound]:
             end = _CONFIG.samples_in(frame + 1)
             heard_at = sound.at(gain_of(samples_of(end - self._window, end)))
-            if not phonemes:
-                return stage.head(heard_at.embeddings(stage.embedding, frame)), None
-            samples = heard_at.samples_of(end - PHONEME_SAMPLES, end)
-            return math.nan, None if stage.phonemes is None else stage.phonemes.evidence(samples)
+            return stage.head(heard_at.embeddings(stage.embedding, frame)), heard_at
 
         return self.read_with(logits, heard)
 
     def read_with(self, logits: Scores, heard: Heard) -> Evidence:
         """The evidence on a recording that ``heard`` answers for, with the first stage's logits, ``(windows,)``."""
-        best = best_of_span(logits, self._span)
+        best, verifier = best_of_span(logits, self._span), self.stage.phonemes
         evidence = Evidence(logits, best, np.full(len(logits), np.nan), np.full(len(logits), np.nan))
         for window in np.flatnonzero(best >= self.stage.card.gate).tolist():
             frame = (self._window + window * self._step - _CONFIG.n_fft) // _CONFIG.hop_length
-            logit, _ = heard(frame, phonemes=False)
+            logit, sound = heard(frame)
             if not math.isfinite(logit):
                 raise ModelError(f"expected a finite logit of the second stage, got {logit}")
             evidence.embedding[window] = logit
-            if best[window] + logit >= self._probe:
-                _, fit = heard(frame, phonemes=True)
-                evidence.phonemes[window] = math.nan if fit is None else fit
+            if verifier is None or best[window] + logit < self._probe:
+                continue
+            end = _CONFIG.samples_in(frame + 1)
+            evidence.phonemes[window] = self.stage.phoneme_fit(verifier, end, sound)
+            if best[window] + logit >= PROBE:
+                evidence.fit = max(evidence.fit, sound.fit(verifier, end))
         return evidence
 
 
@@ -202,7 +206,7 @@ class HearingWork(WholeWork[HeldOutClip]):
         readers = readers_of(self._card, self._heads, model.card.window, probe=self._probe)
 
         def hear(item: HeldOutClip) -> Evidence:
-            logits = window_logits(model, item.samples) if item.logits is None else item.logits
+            logits = window_logits(model, item.samples, late=self._card.late) if item.logits is None else item.logits
             evidence = readers[item.reader].read(item.samples, logits)
             report(item.size, item.seconds)
             return evidence
@@ -215,7 +219,8 @@ def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe
     folder = assets_folder() / "encoders"
     embedding = load_embedding(folder / EMBEDDING_FILE, card.embedding_digest)
     phonemes = load_phonemes(folder / PHONEMES_FILE, card.phonemes_digest) if card.phonemes_digest else None
-    stages = [SecondStage(card, Head(head), embedding, phonemes) for head in heads]
+    quick = load_quick(folder / QUICK_FILE, card.quick_digest) if card.quick_digest else None
+    stages = [SecondStage(card, Head(head), embedding, phonemes, quick=quick) for head in heads]
     return [EvidenceReader(stage, window, probe=probe) for stage in stages]
 
 

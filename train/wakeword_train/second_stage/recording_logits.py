@@ -13,10 +13,13 @@ _PIECE = 100 * _CONFIG.hop_length
 """Samples read at a time, so that memory does not grow with the recording."""
 
 
-def window_logits(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:
-    """The first stage's logits of a recording, ``(samples,)`` -> ``(windows,)``, padded as the running engine does."""
+def window_logits(model: Model, samples: Array, *, hop: int = DEFAULT_HOP, late: int = 0) -> Scores:
+    """The first stage's logits of a recording, ``(samples,)`` -> ``(windows,)``, padded as the running engine does.
+
+    ``late``: see ``VerifierCard.late``.
+    """
     window, step = _CONFIG.samples_in(model.card.window), hop * _CONFIG.hop_length
-    end = covering_samples(len(samples), window, step)
+    end = covering_samples(len(samples) + late * _CONFIG.hop_length, window, step)
     padded: Array = np.concatenate([samples, np.zeros(end - len(samples), np.float32)])
 
     def samples_of(first: int, last: int) -> Array:

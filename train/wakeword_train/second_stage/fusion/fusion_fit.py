@@ -153,9 +153,7 @@ def told_apart(heard: HeldOut) -> float:
     """
 
     def best(kind: Kind) -> Scores:
-        lowest = -PHONEME_FLOORS[0]
-        fits = [np.nan_to_num(one.phonemes, nan=lowest).max(initial=lowest) for one in heard.of(kind)]
-        return np.array(fits)
+        return np.array([max(-PHONEME_FLOORS[0], one.fit) for one in heard.of(kind)])
 
     positives, background = best(Kind.POSITIVE), best(Kind.BACKGROUND)
     if not heard.hours or not len(positives) or not len(background):
