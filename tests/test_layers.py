@@ -180,6 +180,7 @@ ROOMS_ABOVE = {
         *(
             "text_alone",
             "ear",
+            "quick_gate",
             "validation",
             "epochs",
             "enrol",

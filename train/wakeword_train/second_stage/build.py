@@ -31,6 +31,7 @@ from wakeword_train.quick_gate import TRAINED_ASKED, with_quick
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import (
     PROBE,
+    QUICK_PROBE,
     SNR,
     Candidates,
     Evidence,
@@ -50,9 +51,6 @@ from wakeword_train.second_stage.result import HeldOut, SecondStageResult, Stand
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun
 
-QUICK_PROBE = -10.0
-"""As ``PROBE``, with the quick recogniser, which saves looks: of a hundred people the other probe loses one to five whom
-phonemes find (train/evidence/text-alone.md)."""
 _BELOW_GATE = 2.0
 """Logits below the gate down to which windows are mined."""
 

@@ -31,6 +31,9 @@ from wakeword_train.second_stage.recording_logits import best_of_span, window_lo
 _CONFIG = FeatureConfig()
 PROBE = -6.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""
+QUICK_PROBE = -10.0
+"""The same with the quick recogniser, which saves looks: between the two lie people whom only the phonemes find
+(train/evidence/text-alone.md)."""
 
 
 @dataclass
