@@ -22,8 +22,8 @@ ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
 At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
 TRAINED_ASKED = 1_000
-"""The same of a word that was trained: its recogniser is asked only where first stage and head like the sound too, so that
-the quick one may let more pass for the same cost."""
+"""The same of a word that was trained: first stage and head have to like the sound too, so that the quick recogniser may let
+more pass for the same cost."""
 LOWEST, HIGHEST = -3.0, -1.0
 """Bounds of a gate. Above the highest one people are lost, and below the lowest one any sound is like any word."""
 _ONE_IN = 5

@@ -32,7 +32,7 @@ _CONFIG = FeatureConfig()
 PROBE = -6.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""
 QUICK_PROBE = -10.0
-"""The same with the quick recogniser, which saves looks: between the two lie people whom only the phonemes find
+"""The same with the quick recogniser, which saves looks: between the two only phonemes find the word
 (train/evidence/text-alone.md)."""
 
 
