@@ -22,8 +22,8 @@ ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
 At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
 TRAINED_ASKED = 1_000
-"""The same of a word that was trained: first stage and head have to like the sound too, so that the quick recogniser may let
-more pass for the same cost."""
+"""The same of a word that was trained: first stage and head have to like the sound too, so that the quick recogniser may
+let more pass for the same cost."""
 LOWEST, HIGHEST = -3.0, -1.0
 """Bounds of a gate. Above the highest one people are lost, and below the lowest one any sound is like any word."""
 _ONE_IN = 5
@@ -33,7 +33,7 @@ LOG_MEL = "log_mel"
 
 
 def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> VerifierCard:
-    """A second stage whose recogniser is asked where the quick one hears the word, if that knows the word's phonemes.
+    """Let the recogniser be asked only where the quick one hears the word, if that knows the word's phonemes.
 
     ``asked``: how often it hears the word in an hour of the starter pack's speech.
     """
