@@ -7,6 +7,7 @@ from pathlib import Path
 from wakeword.base.errors import ModelError
 from wakeword.base.events import Line
 from wakeword.base.types import Array
+from wakeword.format.card import ModelCard
 from wakeword.model.installed import model_name
 from wakeword.model.model import Model
 from wakeword_tools.measure.recordings import Selection
@@ -30,8 +31,8 @@ class ExportOrder:
     """Gets warnings and what is being done, a line each."""
     run: Path
     """The folder of the word's training, which may be missing."""
-    speech: Callable[[str], tuple[Sequence[Array], float]] | None
-    """Embeddings ``(n, 96)`` of recordings without a phrase, and their hours, where such a pack is installed."""
+    speech: Callable[[ModelCard], tuple[Sequence[Array], float]] | None = None
+    """Embeddings ``(n, 96)`` of recordings without what a model listens for, and their hours, where a pack is installed."""
 
 
 @dataclass(frozen=True)

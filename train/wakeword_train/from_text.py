@@ -230,8 +230,8 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
 
 
 def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], ear: TextEar) -> VerifierCard:
-    """A second stage with these ways to say a word as ``ear`` hears them; where phonemes alone count, with near words, and
-    with the quick recogniser if that knows them: its gate comes from the starter pack."""
+    """A second stage with these ways to say a word as ``ear`` hears them: where phonemes alone count, with near words, and
+    there and where it had one with the quick recogniser, if that knows them: its gate comes from the starter pack."""
     variants, losses = zip(*ways, strict=True)
     renewed = dataclasses.replace(
         verifier,
@@ -241,7 +241,9 @@ def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[
         quick_digest=None,
         quick_gate=0.0,
     )
-    if not verifier.by_phonemes_alone or spoken.language != ENGLISH:
+    if spoken.language != ENGLISH:
+        return renewed  # no other speech taught the quick recogniser
+    if not verifier.by_phonemes_alone:
         return renewed if verifier.quick_digest is None else with_quick(renewed, asked=TRAINED_ASKED)
     near, near_losses = tuple(zip(*spoken.near(ear.network.tokens, ear.costs), strict=True)) or ((), ())
     renewed = dataclasses.replace(renewed, near=near, near_losses=near_losses)

@@ -51,7 +51,7 @@ INSIDE = {
     "--say": Command("wakeword_train.from_text:typed_model"),
     "--for": Command("wakeword_export.student.teaching:student_teacher"),
     "--to": Command("wakeword_train.cli:train_text"),
-    "speech": Command("wakeword_train.pack.speech_pack:speech_without"),
+    "export": Command("wakeword_train.data.packed:speech_without"),
     "--playback": Command("wakeword_echo.playback_source:open_playback"),
     "--label-with": Command("wakeword_serve.cli:label_kept"),
     "voice": Command("wakeword_train.voice_network:make_voice_network"),

@@ -82,7 +82,7 @@ def _write(options: ExportOptions, exporter: "Exporter", folder: Path) -> Sequen
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     recordings = select(places, model.card.phrase, report=note)
     data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
-    speech = INSIDE["speech"].load() if find_spec("wakeword_train") else None
+    speech = INSIDE["export"].load() if find_spec("wakeword_train") else None
     return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run, speech), folder)
 
 

@@ -92,7 +92,8 @@ def moved(
 
     (own,), (usual, lax) = logit(head, [rate]), logit(both, [rate, _LAXER * rate])
     lacking = point.logit - own
-    return between(score_of_logit(usual + lacking), score_of_logit(lax + lacking))
+    found = np.clip([usual + lacking, lax + lacking], -_FURTHEST, _FURTHEST)
+    return between(*(score_of_logit(one) for one in found.tolist()))
 
 
 def guessed(card: ModelCard) -> HeadPoint:

@@ -1,4 +1,4 @@
-"""The scores of an exported network that always listens, as another engine runs it: without gate and phonemes."""
+"""The scores of an exported network that always listens, as another engine runs it: without the gate."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

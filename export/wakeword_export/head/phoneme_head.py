@@ -8,6 +8,7 @@ at any end is the largest of some sums, of each earlier end and what the sound c
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class EmbeddedPhonemes:
             ]
             outside, tokens = arrays["outside"].astype(np.float32), tuple(arrays["tokens"].tolist())
             return cls(tokens, outside, int(arrays["early"]), [(weight, bias) for weight, bias in layers])
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise ModelError(f"{path}: expected the phonemes of embeddings; is the installation complete?") from error
 
     def said(self, graph: HeadGraph) -> int:

@@ -12,13 +12,16 @@ from support.packs import write_small_pack
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
 from wakeword.audio.pcm import read_audio
+from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
+from wakeword.verify.shared import QUICK_FILE, load_quick
 from wakeword.verify.verifier import SecondStage
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import read_pack
+from wakeword_train.quick_gate import with_quick
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import EvidenceReader
 from wakeword_train.second_stage.looks.examples import Recordings
@@ -43,11 +46,14 @@ def test_evidence_of_features_is_that_of_the_sound(packed: PackedStore) -> None:
     model = read_model(TWO_STAGE)
     stage = model.second_stage
     assert stage is not None
-    every = SecondStage(dataclasses.replace(stage.card, gate=-20.0, phonemes=()), stage.head, stage.embedding, None)
+    assert stage.phonemes is not None
+    card = dataclasses.replace(with_quick(stage.card), gate=-20.0, quick_gate=-3.5)
+    quick = load_quick(assets_folder() / "encoders" / QUICK_FILE, card.quick_digest or "")
+    every = SecondStage(card, stage.head, stage.embedding, stage.phonemes.network, quick=quick)
     reader = EvidenceReader(every, model.card.window, probe=-1e6)
     store = LongSpeech(None, packed)
-    heard: dict[str, list[np.ndarray]] = {"logits": [], "embedding": []}
-    known: dict[str, list[np.ndarray]] = {"logits": [], "embedding": []}
+    heard: dict[str, list[np.ndarray]] = {"logits": [], "embedding": [], "phonemes": []}
+    known: dict[str, list[np.ndarray]] = {"logits": [], "embedding": [], "phonemes": []}
     for row in range(len(store)):
         assert np.array_equal(packed.starts[row], sum(one.frames for one in packed.pack.recordings[:row]))
         samples = sound_of(packed, row)
@@ -62,7 +68,11 @@ def test_evidence_of_features_is_that_of_the_sound(packed: PackedStore) -> None:
             assert kept.mean() > 0.9
             found["logits"].append(evidence.logits[:windows][kept])
             found["embedding"].append(evidence.embedding[:windows][kept])
+            found["phonemes"].append(evidence.phonemes[:windows][kept])
         assert of_sound.hours([0]) == pytest.approx(store.hours([row]), rel=0.01)
+    asked = [np.isfinite(np.concatenate(some.pop("phonemes"))) for some in (heard, known)]
+    assert asked[0].any()
+    assert (asked[0] == asked[1]).mean() > 0.95
     for name in heard:
         one, other = np.concatenate(heard[name]), np.concatenate(known[name])
         assert np.isfinite(one).all()

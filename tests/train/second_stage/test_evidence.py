@@ -42,13 +42,18 @@ def test_the_quick_recogniser_is_asked_first_as_the_running_engine_does(gate: fl
     stage = model.second_stage
     assert stage is not None
     samples = colours(7.3, np.random.default_rng(2))
-    evidence = EvidenceReader(stage, model.card.window, probe=-1e9).read(samples, window_logits(model, samples))
+    logits = window_logits(model, samples, late=verifier.late)
+    evidence = EvidenceReader(stage, model.card.window, probe=-1e9).read(samples, logits)
     found = evidence.scores(verifier.gate, verifier.fusion)
-    # The engine goes on to hear what the quick recogniser says later.
-    assert found.tolist() == RecordingScorer([model]).score([samples])[0][: len(found)].tolist()
-    unheard = np.isneginf(evidence.phonemes)
-    assert unheard.any()
+    assert found.tolist() == RecordingScorer([model]).score([samples])[0].tolist()
+    assert np.isneginf(evidence.phonemes).any()
+    assert np.isfinite(evidence.phonemes).any() == (gate == -3.0)
     assert not np.isnan(evidence.phonemes[evidence.best >= verifier.gate]).any()
+    # How well phonemes fit does not depend on what the quick one heard.
+    plain = read_model(TWO_STAGE).second_stage
+    assert plain is not None
+    alone = EvidenceReader(plain, model.card.window, probe=-1e9).read(samples, logits)
+    assert evidence.fit == alone.fit > -np.inf
 
 
 def test_phonemes_are_asked_for_where_both_stages_reach_the_probe() -> None:

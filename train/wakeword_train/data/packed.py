@@ -9,12 +9,24 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig, dct_matrix
+from wakeword.base.types import Array
+from wakeword.format.card import ModelCard
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import without_keyword
 from wakeword_train.data.clips import Clip, deal_speakers
-from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, BlockCodec, SpeechPack, read_pack, transform
+from wakeword_train.pack.speech_pack import (
+    BLOCK,
+    FRAMES_A_SECOND,
+    STARTER,
+    BlockCodec,
+    SpeechPack,
+    pack_path,
+    read_pack,
+    transform,
+)
+from wakeword_train.synthesis_config import SynthesisConfig
 
 _LEAST_FRAMES = 2 * FRAMES_A_SECOND
 """Frames that must be left of a turn: a shorter piece hardly holds a window."""
@@ -113,6 +125,14 @@ class PackedStore:
             if len(frames) >= window:
                 windows = frames.unfold(0, window, step).transpose(1, 2)
                 yield row, windows, torch.arange(len(windows)) * step
+
+
+def speech_without(card: ModelCard) -> tuple[list[Array], float]:
+    """The embeddings of the starter pack's speech without a model's phrases, each ``(n, 96)`` float32, and their hours."""
+    pack = read_pack(pack_path(STARTER))
+    phrases = (card.phrase, *SynthesisConfig.of_record(card.training).also)
+    store = PackedStore(packed_clips(pack, phrases, validation=0.0), pack)
+    return [store.embeddings(row).float().numpy() for row in range(len(store))], store.hours
 
 
 def rounded(rows: Tensor, codec: BlockCodec) -> Tensor:

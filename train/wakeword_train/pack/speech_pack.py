@@ -28,7 +28,7 @@ from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword_tools.transcripts import TimedText, TranscribedSpeech, without_keyword
+from wakeword_tools.transcripts import TimedText, TranscribedSpeech
 
 BLOCK = 16
 """Rows that are transformed together."""
@@ -248,17 +248,6 @@ def _installed_path(name: str) -> Path | None:
 def read_pack(path: Path) -> SpeechPack:
     """The pack in a file. ``DataError`` if it is damaged, or of another version or other features."""
     return _read(path, _pack)
-
-
-def speech_without(phrase: str) -> tuple[list[Array], float]:
-    """The embeddings of the starter pack's recordings without ``phrase``, each ``(n, 96)`` float32, and their hours."""
-    pack = read_pack(pack_path(STARTER))
-    steps = FRAMES_A_SECOND / STEP_FRAMES
-    parts = [
-        pack.embeddings[math.ceil(part.start * steps) : math.floor(part.end * steps)].astype(np.float32)
-        for part in without_keyword(pack.parts, pack.transcripts, phrase)
-    ]
-    return parts, sum(map(len, parts)) / steps / 3600
 
 
 def read_heard(path: Path) -> HeardPack:

@@ -119,9 +119,9 @@ class EvidenceReader:
             if verifier is None or best[window] + logit < self._probe:
                 continue
             end = _CONFIG.samples_in(frame + 1)
-            evidence.phonemes[window] = self.stage.phoneme_fit(verifier, end, sound)
+            evidence.phonemes[window] = fit = self.stage.phoneme_fit(verifier, end, sound)
             if best[window] + logit >= PROBE:
-                evidence.fit = max(evidence.fit, sound.fit(verifier, end))
+                evidence.fit = max(evidence.fit, fit if math.isfinite(fit) else sound.fit(verifier, end))
         return evidence
 
 

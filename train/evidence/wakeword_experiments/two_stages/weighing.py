@@ -45,7 +45,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.ear import ear_of
 from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
-from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, candidate_runs
+from wakeword_train.second_stage.evidence import PROBE, Evidence, EvidenceReader, candidate_runs
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL
 from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 from wakeword_train.spoken_texts import SpokenKeyword
@@ -55,7 +55,6 @@ log = logging.getLogger(__name__)
 
 EARLIER = (1.0, 0.9, 1.5)
 """About the weights that trainings found when they began at 1, 1 and 1.5 and followed synthetic voices."""
-_PROBE = -6.0
 _GATES = {"100": 100.0, "350": 350.0}
 """Candidates an hour of strangers' speech."""
 
@@ -110,7 +109,7 @@ def _reader(model: Model, stage: SecondStage, config: TrainConfig, gate: float) 
         phonemes=tuple(way.variant for way in ways),
         phoneme_losses=tuple(way.losses for way in ways),
     )
-    return EvidenceReader(SecondStage(card, stage.head, stage.embedding, ear.network), model.card.window, probe=_PROBE)
+    return EvidenceReader(SecondStage(card, stage.head, stage.embedding, ear.network), model.card.window, probe=PROBE)
 
 
 def _looks(evidence: Evidence, reader: EvidenceReader) -> Looks:
