@@ -288,18 +288,21 @@ CUT_MARVINS = ("6379c6a2", "d1bf406b")
 def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
     words = record("exports")["words"]
     page = one_line(DOCS / "export.md")
-
-    def found(word: str, file: str) -> str:
-        count, trials = words[word]["files"][file]["rate"]["found"][:2]
-        return f"{count} of {trials}"
-
-    def ours(word: str) -> int:
-        count: int = words[word]["files"]["wakeword"]["rate"]["found"][0]
-        return count
-
-    assert f'"alexa" finds {found("alexa", "openWakeWord export")} recordings (wakeword {ours("alexa")}, ' in page
-    for word in ("jarvis", "computer"):
-        assert f'"{word}" {found(word, "openWakeWord export")} ({ours(word)})' in page
+    phonemes = record("export-phonemes")
+    for word, one in phonemes["words"].items():
+        head, both = (
+            " / ".join(str(one[part]["0.5"][how][0]) for how in ("clean", "noisy", "room")) for part in ("head", "both")
+        )
+        # "sheila" was trained without phonemes.
+        assert (f"| {word}, of {one['recordings']} | {head} | {both} |" in page) == (word != "sheila")
+    own = [one for word, one in phonemes["at_its_own_threshold"].items() if word != "of"]
+    recordings = sum(one["recordings"] for word, one in phonemes["words"].items() if word != "sheila")
+    (fired, found), (fired_alone, found_alone) = (
+        [sum(one[part][place] for one in own) for place in (0, 1)] for part in ("both", "head")
+    )
+    assert f"fired {fired} times in 26 h of strangers' speech so" in page
+    assert f"found {found / recordings:.0%} of the recordings of people".replace("%", " %") in page
+    assert f"{fired_alone} times and {found_alone / recordings:.0%}".replace("%", " %") in page
     guesses = [one["files"]["openWakeWord export"]["own"]["events"] / one["hours"] for one in words.values()]
     assert f"from their text alone {min(guesses):.0f} to {max(guesses):.0f} times" in page
 
