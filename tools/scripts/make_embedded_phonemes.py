@@ -11,7 +11,6 @@ and 1,700 steps take some 25 minutes of one core. The same folders and seed give
 """
 
 import logging
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +18,7 @@ import numpy as np
 import torch
 import typer
 
+from scripts.ear.distilling import lines_of_progress
 from scripts.ear.ear_alignment import tokens_of
 from scripts.ear.ear_lessons import aligned_speech
 from scripts.ear.ear_speech import read_unlabelled, read_utterances
@@ -48,15 +48,8 @@ def main(
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
 ) -> None:
     """Teach the network, and write its file."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
     torch.set_num_threads(1)
-    began = time.monotonic()
-
-    def tell(step: int, loss: float | None = None) -> None:
-        if step % 250 == 0:
-            loss_so_far = "" if loss is None else f": loss {loss:.3f}"
-            _log.info("%d%s, %.0f s", step, loss_so_far, time.monotonic() - began)
-
+    tell = lines_of_progress()
     try:
         encoders, ear = assets_folder() / "encoders", ear_of(ENGLISH)
         teacher = ear.network

@@ -10,13 +10,13 @@ The folders are those of ``scripts.make_recogniser``, and so is who is left out.
 """
 
 import logging
-import time
 from pathlib import Path
 from typing import Annotated
 
 import torch
 import typer
 
+from scripts.ear.distilling import lines_of_progress
 from scripts.ear.ear_alignment import tokens_of
 from scripts.ear.ear_lessons import aligned_speech, read_taught
 from scripts.ear.quick_network import quick_graph
@@ -43,15 +43,8 @@ def main(
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
 ) -> None:
     """Teach the quick recogniser, and write its file."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
     torch.set_num_threads(1)
-    began = time.monotonic()
-
-    def tell(step: int, loss: float | None = None) -> None:
-        if step % 250 == 0:
-            loss_so_far = "" if loss is None else f": loss {loss:.3f}"
-            _log.info("%d%s, %.0f s", step, loss_so_far, time.monotonic() - began)
-
+    tell = lines_of_progress()
     try:
         encoders = assets_folder() / "encoders"
         teacher = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))

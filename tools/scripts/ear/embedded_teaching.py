@@ -1,6 +1,5 @@
 """Phonemes of openWakeWord's embeddings: a network says in noise and rooms what the recogniser hears in clean windows."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,8 +9,8 @@ import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from scripts.ear.distilling import LATE, WAYS, at_some_level, losses_of, teach
 from scripts.ear.ear_windows import AlignedSpeech, Surroundings, draw_speech, draw_unlabelled
-from scripts.ear.quick_teaching import at_some_level
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION
@@ -21,22 +20,16 @@ from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, last_
 
 EARLY = 2
 """Steps before the first embedding of a look, which has heard them too."""
-LATE = 8
-"""Outputs from what a step says last to the end of what its embedding has heard: 160 ms."""
 OUTPUTS = 4
 """Outputs of a step, every 20 ms."""
 _FRAME = 2 * SAMPLE_RATE // 100
 _SECONDS = 3
-_ALONE, _UNLABELLED, _WAYS = 0.12, 0.15, 3
-"""Shares of windows without speech and without texts, and surroundings into which a window of speech is put."""
-_BLANK_COUNTS, _PHONEME_COUNTS = 0.4, 1.6
-"""Weight of an output in which the recogniser is silent, and what a phoneme adds."""
+_ALONE, _UNLABELLED = 0.12, 0.15
+"""Shares of windows without speech and without texts."""
 _DROPPED, _DECAY = 0.25, 1e-2
 _MASKED, _MOST_MASKED, _NOISE = 0.5, 3, 0.3
 """Share of looks with some steps left out, how many, and the most noise, in deviations of the embeddings: without noise and
 dropout the network learns its few hours by heart."""
-_KEPT, _EVERY = 0.98, 10
-"""Share of the mean of the weights that is kept, and steps between two looks at them."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ def make_lessons(
             clean = draw_speech(speech, random) if spoken else draw_unlabelled(unlabelled, random)
             said[number] = np.exp(teacher.log_probabilities(clean)[: said.shape[1], columns])
             said[number] /= said[number].sum(axis=1, keepdims=True)
-            sounds = [around.around(clean, random) for _ in range(_WAYS)]
+            sounds = [around.around(clean, random) for _ in range(WAYS)]
         for sound in sounds:
             heard = features.embeddings([at_some_level(sound, random)])[AUTOFILL // STEP :]
             embeddings.append(heard.astype(np.float16))
@@ -148,23 +141,12 @@ def teach_embedded(
     network = EmbeddedNetwork(
         len(lessons.tokens), width=width, layers=layers, mean=some.mean(0), deviation=some.std(0) + 1e-3
     )
-    optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=_DECAY)
-    mean = {name: one.clone() for name, one in network.state_dict().items()}
-    for step in range(steps):
-        for group in optimiser.param_groups:
-            group["lr"] = rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
-        loss = _loss(network, lessons, random.choice(len(lessons.numbers), batch), random)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-        optimiser.step()
-        if (step + 1) % _EVERY == 0:
-            kept = min(_KEPT, step / (step + 100))
-            for name, one in network.state_dict().items():
-                mean[name] = mean[name] * kept + one * (1 - kept) if one.is_floating_point() else one.clone()
-        progress(step + 1, float(loss.detach()))
-    network.load_state_dict(mean)
-    return network.eval()
+
+    def loss_of_batch() -> Tensor:
+        return _loss(network, lessons, random.choice(len(lessons.numbers), batch), random)
+
+    teach(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
+    return network
 
 
 def _loss(
@@ -185,6 +167,4 @@ def _loss(
     inside = torch.from_numpy(((places >= 0) & (places < lessons.said.shape[1])).astype(np.float32))
     spoken = lessons.said[lessons.numbers[rows][:, None], places.clip(0, lessons.said.shape[1] - 1)]
     told = torch.from_numpy(spoken.astype(np.float32))
-    counts = inside * (_BLANK_COUNTS + _PHONEME_COUNTS * (1 - told[:, :, lessons.tokens.index(BLANK)]))
-    loss: Tensor = -(counts * (told * torch.log_softmax(logits, dim=2)).sum(dim=2)).sum() / inside.sum()
-    return loss
+    return (inside * losses_of(logits, told, lessons.tokens.index(BLANK))).sum() / inside.sum()

@@ -1,6 +1,5 @@
 """The lessons of the quick recogniser: it has to hear in noise and rooms what the recogniser hears in clean windows."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from scripts.ear.distilling import LATE, WAYS, at_some_level, losses_of, teach
 from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_speech
 from scripts.ear.quick_network import FFT, QuickNetwork, bands_of_power
 from wakeword.audio.features import FeatureConfig, hann_window
@@ -16,22 +16,13 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork
 
-LATE = 8
-"""Outputs by which it says a phoneme after the recogniser does, which hears what follows: 160 ms."""
 _CONFIG = FeatureConfig()
 _FRAMES = (BEFORE + 2 * SAMPLE_RATE) // _CONFIG.hop_length
 _ALONE = 0.14
 """Share of windows without speech."""
-_WAYS = 3
-"""Surroundings into which a window of speech is put."""
-_PEAK_DB, _HISS_DB = (-32, -1), (-95, -55)
 _RARE = 3e-6
 """A token that the recogniser says less often is none of the quick one's."""
-_BLANK_COUNTS, _PHONEME_COUNTS = 0.4, 1.6
-"""Weight of an output in which the recogniser is silent, and what a phoneme adds."""
 _MASKED = 0.4
-_KEPT, _EVERY = 0.98, 10
-"""Share of the mean of the weights that is kept, and steps between two looks at them."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ def make_lessons(
         else:
             clean = draw_speech(speech, random)
             said[number] = np.exp(teacher.log_probabilities(clean[BEFORE:])[: said.shape[1]])
-            sounds = [around.around(clean, random) for _ in range(_WAYS)]
+            sounds = [around.around(clean, random) for _ in range(WAYS)]
         log_mel += [_log_mel_of(at_some_level(sound, random)) for sound in sounds]
         numbers += [number] * len(sounds)
         progress(number)
@@ -75,14 +66,6 @@ def make_lessons(
     some /= some.sum(axis=2, keepdims=True)
     tokens = tuple(teacher.tokens[token] for token in often)
     return QuickLessons(np.stack(log_mel), np.array(numbers), some.astype(np.float16), tokens)
-
-
-def at_some_level(sound: Array, random: np.random.Generator) -> Array:
-    """A window after its lead-in, ``(BEFORE + n,)``, as loud as it may be, with a microphone's hiss."""
-    peak = np.abs(sound[BEFORE:]).max() + 1e-6
-    loud = (sound * 10 ** (random.uniform(*_PEAK_DB) / 20) / peak).clip(-1, 1)
-    hiss = 10 ** (random.uniform(*_HISS_DB) / 20) * random.standard_normal(len(sound))
-    return np.asarray(loud + hiss, np.float32)
 
 
 def _log_mel_of(samples: Array) -> NDArray[np.float16]:
@@ -109,24 +92,13 @@ def teach_quick(
     random = np.random.default_rng(seed)
     some = lessons.log_mel[::50].astype(np.float32)
     network = QuickNetwork(len(lessons.tokens), width=width, mean=float(some.mean()), deviation=float(some.std()))
-    optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=1e-3)
-    mean = {name: one.clone() for name, one in network.state_dict().items()}
-    for step in range(steps):
-        for group in optimiser.param_groups:
-            group["lr"] = rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
+
+    def loss_of_batch() -> Tensor:
         rows = random.choice(len(lessons.numbers), min(batch, len(lessons.numbers)), replace=False)
-        loss = _loss(network, lessons, rows, random)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-        optimiser.step()
-        if (step + 1) % _EVERY == 0:
-            kept = min(_KEPT, step / (step + 100))
-            for name, one in network.state_dict().items():
-                mean[name] = mean[name] * kept + one * (1 - kept) if one.is_floating_point() else one.clone()
-        progress(step + 1, float(loss.detach()))
-    network.load_state_dict(mean)
-    return network.eval()
+        return _loss(network, lessons, rows, random)
+
+    teach(network, loss_of_batch, steps=steps, rate=rate, decay=1e-3, progress=progress)
+    return network
 
 
 def _loss(network: QuickNetwork, lessons: QuickLessons, rows: NDArray[np.int64], random: np.random.Generator) -> Tensor:
@@ -139,6 +111,4 @@ def _loss(network: QuickNetwork, lessons: QuickLessons, rows: NDArray[np.int64],
                 one[(slice(None), masked) if axis else masked] = network.mean
     logits = network(torch.from_numpy(heard))[:, BEFORE // (2 * _CONFIG.hop_length) + LATE :]
     told = torch.from_numpy(lessons.said[lessons.numbers[rows]].astype(np.float32))[:, : logits.shape[1]]
-    counts = _BLANK_COUNTS + _PHONEME_COUNTS * (1 - told[:, :, lessons.tokens.index(BLANK)])
-    loss: Tensor = -(counts * (told * torch.log_softmax(logits, dim=2)).sum(dim=2)).mean()
-    return loss
+    return losses_of(logits, told, lessons.tokens.index(BLANK)).mean()

@@ -1,0 +1,81 @@
+"""How small networks of phonemes are taught to say in noise and rooms what a large one hears in clean windows."""
+
+import logging
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from scripts.ear.ear_windows import BEFORE
+from wakeword.base.types import Array
+
+LATE = 8
+"""Outputs by which a small network says a phoneme after the large one, which hears what follows: 160 ms."""
+WAYS = 3
+"""Surroundings into which a window of speech is put."""
+_PEAK_DB, _HISS_DB = (-32, -1), (-95, -55)
+_BLANK_COUNTS, _PHONEME_COUNTS = 0.4, 1.6
+"""Weight of an output in which the large network is silent, and what a phoneme adds."""
+_KEPT, _EVERY = 0.98, 10
+"""Share of the mean of the weights that is kept, and steps between two looks at them."""
+_REPORTED = 250
+_log = logging.getLogger(__name__)
+
+
+def at_some_level(sound: Array, random: np.random.Generator) -> Array:
+    """A window after its lead-in, ``(BEFORE + n,)``, as loud as it may be, with a microphone's hiss."""
+    peak = np.abs(sound[BEFORE:]).max() + 1e-6
+    loud = (sound * 10 ** (random.uniform(*_PEAK_DB) / 20) / peak).clip(-1, 1)
+    hiss = 10 ** (random.uniform(*_HISS_DB) / 20) * random.standard_normal(len(sound))
+    return np.asarray(loud + hiss, np.float32)
+
+
+def losses_of(logits: Tensor, told: Tensor, blank: int) -> Tensor:
+    """The weighed cross-entropy of each output, ``(batch, outputs, tokens)`` twice -> ``(batch, outputs)``."""
+    counts = _BLANK_COUNTS + _PHONEME_COUNTS * (1 - told[:, :, blank])
+    return -(counts * (told * torch.log_softmax(logits, dim=2)).sum(dim=2))
+
+
+def teach(
+    network: nn.Module,
+    loss_of_batch: Callable[[], Tensor],
+    *,
+    steps: int,
+    rate: float,
+    decay: float,
+    progress: Callable[[int, float], None],
+) -> None:
+    """Teach a network, which then has the mean of its last weights."""
+    optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=decay)
+    mean = {name: one.clone() for name, one in network.state_dict().items()}
+    for step in range(steps):
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
+        loss = loss_of_batch()
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+        optimiser.step()
+        if (step + 1) % _EVERY == 0:
+            kept = min(_KEPT, step / (step + 100))
+            for name, one in network.state_dict().items():
+                mean[name] = mean[name] * kept + one * (1 - kept) if one.is_floating_point() else one.clone()
+        progress(step + 1, float(loss.detach()))
+    network.load_state_dict(mean)
+    network.eval()
+
+
+def lines_of_progress() -> Callable[..., None]:
+    """Logs now and then which window or step was done, with its loss if there is one."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    began = time.monotonic()
+
+    def tell(step: int, loss: float | None = None) -> None:
+        if step % _REPORTED == 0:
+            loss_so_far = "" if loss is None else f": loss {loss:.3f}"
+            _log.info("%d%s, %.0f s", step, loss_so_far, time.monotonic() - began)
+
+    return tell
