@@ -135,7 +135,7 @@ def test_a_text_of_something_else_fits_worse() -> None:
 
 
 def test_speech_that_is_never_its_text_is_refused() -> None:
-    with pytest.raises(DataError, match="got 2 utterances and none that fits"):
+    with pytest.raises(DataError, match="got 2 utterances and none that fits its text"):
         aligned_speech([said((word("M AA"),))] * 2, lambda _: heard({20: 4, 30: 2}), TOKENS, BETWEEN, NAMES)
 
 

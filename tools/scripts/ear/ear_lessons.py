@@ -81,8 +81,8 @@ def aligned_speech(
     _log.info("%d of %d utterances fit their texts (%.2f h)", len(kept), len(utterances), hours_of(kept))
     if not kept:
         raise DataError(
-            f"expected speech whose texts the recogniser hears, got {len(utterances)} utterances and none that fits; "
-            "are the texts those of the speech, and was the recogniser taught long enough to align (--align-again)?"
+            f"expected speech and what is said in it, got {len(utterances)} utterances and none that fits its text; "
+            "do the transcripts belong to it, and was the recogniser taught long enough to align (--align-again)?"
         )
     taught = taught_tokens(names)
     ids = [np.array([_taught_as(phone, taught) for phone in one.phones], np.int64) for one in alignments]

@@ -97,7 +97,7 @@ def page(record: Mapping[str, Any]) -> str:
     lines = [
         "# Phonemes in exports to openWakeWord",
         "",
-        "Recordings of people in which a trained word is found, as recorded / in noise at 10 dB / in measured rooms, by a "
+        "How many recordings of people are found, as recorded / in noise at 10 dB / in measured rooms, by a "
         "model trained from its text. Thresholds are the lowest that keep the rate in 4.3 h of strangers' speech. Nobody "
         "there, and nobody who says the words, taught the head or the network of phonemes; a part of the strangers taught "
         "the ear, which taught the network. In brackets the exact 95 % interval of the first number.",
