@@ -46,7 +46,7 @@ class Exporter:
     printed: the promise first. Raises ``ModelError`` for a model that it cannot write."""
     check: Callable[[Model], None] = lambda model: None
     """Raises ``ModelError`` for such a model before any recording is read."""
-    expected: str = "some 7 minutes on two cores"
+    expected: str = "some ten minutes on two cores"
     """What is known before a word is trained from its text: time, and what words find."""
     trained_for: str | None = None
     """As in ``wakeword train --for``, if it needs a network of its own."""

@@ -32,7 +32,7 @@ def test_the_plan_names_the_word_the_voices_the_pack_and_own_recordings(
     )
     lines = list(describe_plan(config, DataFolders(positives=[tmp_path])))
     assert lines[0] == f"training 'hey zorvella' or 'zorvella' in {len(phases_of(config))} steps; " + (
-        "with default settings it takes about 7 minutes on two cores"
+        "with default settings it takes some ten minutes on two cores"
     )
     assert lines[1].startswith("6960 clips by voices of espeak-ng")
     assert "h of speech of 222 people" in lines[2]

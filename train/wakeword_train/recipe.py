@@ -45,7 +45,7 @@ def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
     """Lines about what a run will do."""
     phrases = " or ".join(f"'{phrase}'" for phrase in (config.keyword, *config.synthesis.also))
     steps = counted(len(phases_of(config)), "step")
-    yield f"training {phrases} in {steps}; with default settings it takes about 7 minutes on two cores"
+    yield f"training {phrases} in {steps}; with default settings it takes some ten minutes on two cores"
     for _, number, engines, what in _speech(config):
         if number and engines:
             names = ", ".join(engine.partition(":")[0] for engine in engines)

@@ -136,7 +136,7 @@ Which file goes where, step by step: docs/export.md of wakeword.
 """
 
 _EXPECTED = (
-    "some 8 minutes on two cores; six words trained from their text, at the thresholds that their exports took, found 81 % "
-    "of the recordings of people and fired 0.4 times an hour"
+    "some ten minutes on two cores; six words trained from their text, at the thresholds that their exports took, found "
+    "81 % of the recordings of people and fired 0.4 times an hour"
 )
 EXPORTER = Exporter("openwakeword", write, require_second_stage, _EXPECTED)
