@@ -6,6 +6,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import NoneType
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, Detection, Keeps
 from wakeword.audio.gate import QuietGate
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.checks import instance
 from wakeword.base.types import Array
 from wakeword.model.first_stage import WindowLogit
 from wakeword.stream.kept_wakes import KeptWakes
@@ -147,7 +149,8 @@ class StreamAudio:
             keyword.near = NearMisses(keyword.threshold, after=0 if self._keep is None else KEPT_AFTER)
 
     def know(self, voices: Voices | None) -> None:
-        """Let the voice that says a word move its threshold; see ``known_voices``."""
+        """Let the voice that says a word move its threshold; see ``known_voices``. ``ConfigError`` for anything else."""
+        instance(voices, (Voices, NoneType), "the known voices, a Voices or None (docs/voices.md)")
         for keyword in self.keywords:
             keyword.know(voices)
 

@@ -310,3 +310,8 @@ def test_a_line_that_says_too_little_or_too_much(given: tuple[str, ...], cli: Cl
     result = cli("voice", *given)
     assert result.status == 2
     assert "expected list, enrol NAME --takes DIR, or delete NAME" in " ".join(result.err.split())
+
+
+def test_anything_but_known_voices_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"expected the known voices, a Voices or None .* got 'me'"):
+        Detector(parse_model(band_model_bytes("low", 1)), voices="me")  # type: ignore[arg-type]
