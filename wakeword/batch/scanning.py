@@ -1,4 +1,4 @@
-"""The detections in recordings, as work for one process or many: a pure function from a recording to its rows."""
+"""The detections in recordings, as work for one process or many: a pure function from a recording to its row."""
 
 import dataclasses
 import hashlib
@@ -6,16 +6,17 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wakeword.audio.detection import Detection
+from wakeword.audio.pcm import naming
 from wakeword.audio.sources import FileSource
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
-from wakeword.batch.inputs.opening import LocalFile, reported_files
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.engine import Detector
@@ -44,7 +45,7 @@ class Scanned:
 
 
 class ScanWork:
-    """Finds the words of models in recordings: ``jobs.work.Work``. Rows are tuples of ``Scanned``.
+    """Finds the words of models in recordings: ``jobs.work.Work``. Rows are ``Scanned``.
 
     ``models``: the bytes of model files, which travel to the processes. ``threshold``, ``point``, ``verify`` and
     ``voices`` as for ``Detector``. ``detector`` is one of exactly this description, if there is one already, for work in
@@ -81,7 +82,7 @@ class ScanWork:
         }
         return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
-    def begin(self, report: Report) -> Callable[[Recording], tuple[Scanned, ...]]:
+    def begin(self, report: Report) -> Callable[[Recording], Scanned]:
         """Load the models. Raises ``ModelError`` and ``ConfigError`` as ``Detector`` does."""
         detector = self._detector or Detector(
             [parse_model(model) for model in self._models],
@@ -90,65 +91,47 @@ class ScanWork:
             verify=self._verify,
             voices=self._voices,
         )
-        return lambda recording: tuple(_scan(detector, recording, report))
+        return partial(_scan, detector, report)
 
-    def lost(self, item: Recording, reason: str) -> tuple[Scanned, ...]:
+    def lost(self, item: Recording, reason: str) -> Scanned:
         """The row of a recording on which a process died."""
-        return (Scanned(item.name, item.inside, 0.0, 0.0, (), f"{item.name}: {reason}"),)
+        return Scanned(item.name, item.inside, 0.0, 0.0, (), f"{item.name}: {reason}")
 
-    def is_final(self, row: tuple[Scanned, ...]) -> bool:
+    def is_final(self, row: Scanned) -> bool:
         """Whether all of it could be read."""
-        return all(one.error is None for one in row)
+        return row.error is None
 
-    def to_json(self, row: tuple[Scanned, ...]) -> list[dict[str, Any]]:
+    def to_json(self, row: Scanned) -> dict[str, Any]:
         """Every number keeps all digits, so that a resumed run gives the same rows as one that was not killed."""
-        return [
-            {
-                **{field.name: getattr(one, field.name) for field in dataclasses.fields(one)},
-                "detections": [{name: getattr(found, name) for name in _FIELDS} for found in one.detections],
-            }
-            for one in row
-        ]
+        return {
+            **{field.name: getattr(row, field.name) for field in dataclasses.fields(row)},
+            "detections": [{name: getattr(found, name) for name in _FIELDS} for found in row.detections],
+        }
 
-    def from_json(self, content: Any) -> tuple[Scanned, ...]:
-        """The rows of ``to_json``."""
-        return tuple(
-            Scanned(
-                **{
-                    **one,
-                    "detections": tuple(
-                        Detection(audio=_NO_AUDIO, **{name: found[name] for name in _FIELDS})
-                        for found in one["detections"]
-                    ),
-                }
-            )
-            for one in content
-        )
+    def from_json(self, content: Any) -> Scanned:
+        """The row of ``to_json``."""
+        found = content["detections"]
+        detections = tuple(Detection(audio=_NO_AUDIO, **{name: one[name] for name in _FIELDS}) for one in found)
+        return Scanned(**{**content, "detections": detections})
 
 
-def _scan(detector: Detector, recording: Recording, report: Report) -> Iterator[Scanned]:
-    """The row of a recording, or the rows of all recordings in a shard."""
-    try:
-        for file, reported in reported_files(recording, report):
-            yield _scan_file(detector, file, reported)
-    except AudioError as error:
-        yield Scanned(recording.name, recording.inside, 0.0, 0.0, (), str(error))
-
-
-def _scan_file(detector: Detector, file: LocalFile, reported: Reported) -> Scanned:
+def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
+    """The row of a recording."""
     started = time.process_time()
+    reported = Reported(report, recording.size)
     found: list[Detection] = []
     error = None
     source = None
     try:
-        source = _Counted(FileSource(file.path), reported)
-        for one in detector.run(source):
-            found.append(dataclasses.replace(one, audio=_NO_AUDIO))
+        with naming(recording.name):
+            source = _Counted(FileSource(recording.name), reported)
+            for one in detector.run(source):
+                found.append(dataclasses.replace(one, audio=_NO_AUDIO))
     except AudioError as problem:
-        error = file.named(problem)
+        error = str(problem)
     seconds = 0.0 if source is None else source.seconds
     reported.finish(seconds)
-    return Scanned(file.name, file.inside, seconds, time.process_time() - started, tuple(found), error)
+    return Scanned(recording.name, recording.inside, seconds, time.process_time() - started, tuple(found), error)
 
 
 class _Counted:

@@ -39,7 +39,7 @@ class ScanOptions:
         typer.Argument(
             metavar="FILE...",
             callback=_recordings,
-            help="Recordings, folders, patterns such as 'a/**/*.wav', lists (@list.txt, @- for stdin), or tar files.",
+            help="Recordings, folders, patterns such as 'a/**/*.wav', or lists (@list.txt, @- for stdin).",
         ),
     ]
     models: ModelOptions
@@ -119,10 +119,9 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
             writing(out, form, folder=folder) as write,
             closing(run.rows(executor, report)) as rows,
         ):
-            for _, row in rows:
-                for scanned in row:
-                    tally.add(scanned)
-                    write(scanned)
+            for _, scanned in rows:
+                tally.add(scanned)
+                write(scanned)
         if journal is not None and not tally.failed:
             journal.finish()
     note(tally.summary(kept=len(recordings) - len(run.missing)))

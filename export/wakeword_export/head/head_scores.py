@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,6 @@ from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Line
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Scores
-from wakeword.batch.inputs.opening import local_files
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
@@ -116,16 +116,12 @@ def _scored(
 ) -> Iterator[tuple[ReadRecording, Kind, Scores]]:
     """The recordings that can be read, each with its scores."""
     for item in items_of(recordings):
+        hashed = HashedBlocks(pcm_blocks(Path(item.name)))
+        after = [_AFTER] if item.kind is Kind.POSITIVE else []
         try:
-            for file in local_files(item):
-                hashed = HashedBlocks(pcm_blocks(file.path))
-                after = [_AFTER] if item.kind is Kind.POSITIVE else []
-                try:
-                    scores = listener.scores(chain(hashed, after))
-                    read = hashed.recording(file.name)
-                except AudioError as error:
-                    seen.unreadable(file.named(error))
-                else:
-                    yield read, item.kind, scores
+            scores = listener.scores(chain(hashed, after))
+            read = hashed.recording(item.name)
         except AudioError as error:
             seen.unreadable(str(error))
+        else:
+            yield read, item.kind, scores

@@ -1,16 +1,14 @@
 """All mistakes are found and saved, the worst first, and their excerpts score like the original."""
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts
 
-from wakeword import AudioFileError, ConfigError, Detector, FileSource, Model
+from wakeword import ConfigError, Detector, FileSource, Model
 from wakeword.audio.pcm import read_audio
-from wakeword.batch.inputs.recording import local_recording
 from wakeword.model.model import parse_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
@@ -65,7 +63,7 @@ def test_all_mistakes_are_found_with_their_places(low_model: Model, scored: Scor
 
 def test_excerpts_score_like_the_recordings_they_are_from(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     folder = tmp_path / "errors"
-    saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD), scored)
+    saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD))
     assert folder.stat().st_mode & 0o777 == 0o700  # recordings are private
     assert len(saved) == 6
     for one in saved:
@@ -76,7 +74,7 @@ def test_excerpts_score_like_the_recordings_they_are_from(low_model: Model, scor
 
 def test_the_index_names_each_excerpt(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     folder = tmp_path / "errors"
-    saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD), scored)
+    saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD))
     index = json.loads((folder / "index.json").read_text())
     assert [(row["audio"], row["start"]) for row in index] == [(one.audio, one.start) for one in saved]
     on_disk = {path.relative_to(folder).as_posix() for path in folder.rglob("*.flac")}
@@ -85,7 +83,7 @@ def test_the_index_names_each_excerpt(low_model: Model, scored: Scored, tmp_path
 
 def test_only_the_worst_are_saved(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     mistakes = find_mistakes(low_model, scored, scored.sets[0], THRESHOLD)
-    saved = save_mistakes(tmp_path / "errors", mistakes, scored, most=2)
+    saved = save_mistakes(tmp_path / "errors", mistakes, most=2)
     assert [one.sort for one in saved] == [FALSE_ACCEPTS, FALSE_ACCEPTS, MISSED]
     assert [one.peak for one in saved[:2]] == [one.peak for one in mistakes[:2]]
 
@@ -95,33 +93,12 @@ def test_a_folder_appears_complete_or_not_at_all(low_model: Model, scored: Score
     scored.recordings[Kind.BACKGROUND][0].path.unlink()
     before = set(tmp_path.iterdir())
     with pytest.raises(Exception, match=r"talk\.flac"):
-        save_mistakes(tmp_path / "errors", mistakes, scored)
+        save_mistakes(tmp_path / "errors", mistakes)
     assert set(tmp_path.iterdir()) == before
     with pytest.raises(ConfigError, match="does not exist yet"):
-        save_mistakes(tmp_path / "background", mistakes, scored)
+        save_mistakes(tmp_path / "background", mistakes)
 
 
 def test_no_mistakes_give_an_empty_index(scored: Scored, tmp_path: Path) -> None:
-    assert save_mistakes(tmp_path / "errors", [], scored) == []
+    assert save_mistakes(tmp_path / "errors", []) == []
     assert json.loads((tmp_path / "errors" / "index.json").read_text()) == []
-
-
-def test_mistakes_in_a_shard_are_those_in_its_files(low_model: Model, scored: Scored, tmp_path: Path) -> None:
-    shard = tmp_path / "negatives.tar"
-    with tarfile.open(shard, "w") as archive:
-        for name in ("fires", "silent"):
-            archive.add(tmp_path / "negatives" / f"{name}.wav", f"{name}.wav")
-    files = {Kind.POSITIVE: [tmp_path / "positives" / "good.wav"]}
-    saved = []
-    for number, place in enumerate((tmp_path / "negatives" / "fires.wav", local_recording(shard, shard.name))):
-        found = score_files([low_model], {**files, Kind.NEGATIVE: [place]}, warn=[].append)
-        mistakes = find_mistakes(low_model, found, found.sets[0], THRESHOLD)
-        assert len(mistakes) == 1
-        saved += save_mistakes(tmp_path / str(number), mistakes, found)
-    one, other = saved
-    assert other.file == f"{shard}/fires.wav"
-    assert (one.start, one.score, one.audio) == (other.start, other.score, other.audio)
-    assert (tmp_path / "0" / one.audio).read_bytes() == (tmp_path / "1" / other.audio).read_bytes()
-    shard.unlink()
-    with pytest.raises(AudioFileError, match=r"negatives\.tar"):
-        save_mistakes(tmp_path / "gone", mistakes, found)

@@ -86,7 +86,7 @@ def _scan(work: ScanWork, recordings: Sequence[Recording], jobs: int) -> list[Sc
     with TemporaryDirectory() as folder, open_journal(Path(folder) / "journal", work.digest, resume=False) as journal:
         run = Run(work, recordings, journal)
         executor = executor_for(run.seconds, jobs=jobs)
-        return [one for _, row in run.rows(executor, lambda size, seconds: None) for one in row]
+        return [row for _, row in run.rows(executor, lambda size, seconds: None)]
 
 
 def _cpu() -> float:

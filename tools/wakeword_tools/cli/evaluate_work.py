@@ -110,7 +110,7 @@ def _print(description: str, label: str, report: ModelReport) -> None:
 def _save_mistakes(folder: Path, model: Subject, scored: Scored, point: str | None) -> None:
     chosen = model.card.point(point)
     mistakes = find_mistakes(model, scored, scored.sets[0], chosen.threshold)
-    saved = save_mistakes(folder, mistakes, scored)
+    saved = save_mistakes(folder, mistakes)
     for sort in (FALSE_ACCEPTS, MISSED):
         kept, found = (sum(one.sort == sort for one in some) for some in (saved, mistakes))
         note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")

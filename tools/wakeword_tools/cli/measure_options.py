@@ -33,7 +33,7 @@ def _places(name: str, what: str) -> typer.models.OptionInfo:
         name,
         metavar="PLACE",
         callback=_existing,
-        help=f"{what}: a file, a folder, a pattern, @list.txt or a tar file; repeatable.",
+        help=f"{what}: a file, a folder, a pattern or @list.txt; repeatable.",
     )
     return option
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import write_whole
 from wakeword.base.text import printable
@@ -20,7 +20,6 @@ from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
 from wakeword_tools.measure.subject import Subject, one_word, read_engine
@@ -87,8 +86,7 @@ def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored, *, 
     It is the first recording of at least half a minute, or else the longest.
     """
     chosen = max(scored.recordings[Kind.BACKGROUND], key=lambda one: min(one.seconds, _SECONDS))
-    _, samples = next(read_again([chosen]))
-    pcm = (np.clip(samples[: _SECONDS * SAMPLE_RATE], -1, 1) * 32_767).astype(np.int16)
+    pcm = (np.clip(read_audio(chosen.path)[: _SECONDS * SAMPLE_RATE], -1, 1) * 32_767).astype(np.int16)
     pieces = [pcm[start : start + _BLOCK] for start in range(0, len(pcm), _BLOCK)]
     listeners = [
         model.engine.start([model.given])

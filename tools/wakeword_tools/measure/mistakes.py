@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, write_audio
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio, write_audio
 from wakeword.base.files import new_folder, write_json
 from wakeword.base.types import Scores
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import ReadRecording, read_again
+from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, look
@@ -54,15 +54,11 @@ def find_mistakes(model: Subject, scored: Scored, scores: ScoreSet, threshold: f
 
     accepted: list[Mistake] = []
     for kind, of_kind in ((Kind.NEGATIVE, scores.negatives), (Kind.NEAR_NEGATIVE, scores.near_negatives)):
-        wrong = {
-            recording: score
-            for recording, score in zip(scored.recordings[kind], of_kind.tolist(), strict=True)
-            if score >= threshold
-        }
-        # The place in the clip was not kept: scoring the few wrong clips a second time is cheaper.
-        for recording, samples in read_again(wrong):
-            index = int(np.argmax(scorer.score([samples])[0]))
-            accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, wrong[recording], wrong[recording]))
+        for recording, score in zip(scored.recordings[kind], of_kind.tolist(), strict=True):
+            if score >= threshold:
+                # The place in the clip was not kept: scoring the few wrong clips a second time is cheaper.
+                index = int(np.argmax(scorer.score([read_audio(recording.path)])[0]))
+                accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, score, score))
     for recording, stream in zip(scored.recordings[Kind.BACKGROUND], scores.streams, strict=True):
         for index in event_windows(stream, threshold):
             peak = _peak(stream, index, threshold)
@@ -80,11 +76,11 @@ def _peak(stream: Scores, index: int, threshold: float) -> float:
     return float(stream[index : index + int(below[0]) if len(below) else None].max())
 
 
-def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most: int = MOST) -> list[Mistake]:
+def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) -> list[Mistake]:
     """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts and ``index.json``.
 
-    ``scored``: the recordings in which they were found. The folder appears when it is complete. Returns the saved
-    mistakes. Raises ``ConfigError`` if the folder exists, and ``AudioFileError`` if a recording is no longer there.
+    The folder appears when it is complete. Returns the saved mistakes. Raises ``ConfigError`` if the folder exists, and
+    ``AudioFileError`` if a recording is no longer there.
     """
     chosen = [
         (number, one)
@@ -98,10 +94,10 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most
         by_file: dict[str, list[tuple[int, Mistake]]] = {}
         for number, one in chosen:
             by_file.setdefault(one.file, []).append((number, one))
-        known = {one.name: one for some in scored.recordings.values() for one in some if one.name in by_file}
         # By recording, so that a long one is decoded only once for all of its excerpts.
-        for recording, samples in read_again(known.values()):
-            for number, one in by_file[recording.name]:
+        for file, of_file in by_file.items():
+            samples = read_audio(file)
+            for number, one in of_file:
                 audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(one.file).stem}.flac"
                 first = max(0, round((one.start - _BEFORE) * SAMPLE_RATE)) if one.sort == FALSE_ACCEPTS else 0
                 last = round((one.end + _AFTER) * SAMPLE_RATE)

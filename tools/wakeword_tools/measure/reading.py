@@ -1,17 +1,15 @@
 """Reading recordings in blocks, with a hash of their samples, so that none is counted twice."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, naming, read_audio
-from wakeword.base.errors import AudioError, AudioFileError, CalibrationError
+from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, naming
+from wakeword.base.errors import AudioFileError, CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.text import counted
 from wakeword.base.types import Array
-from wakeword.batch.inputs.opening import LocalFile, local_files
-from wakeword.batch.inputs.recording import Recording as Source
 from wakeword_tools.kinds import Kind
 
 
@@ -20,49 +18,17 @@ class ReadRecording:
     """A recording that has been read."""
 
     name: str
-    """As it is reported: its path or URL, or ``shard.tar/member.flac``."""
+    """Its path, as it is reported."""
     seconds: float
     digest: str
     """SHA-256 of its samples at 16 kHz."""
     left_out: float = 0.0
     """Seconds of it that are not measured."""
-    source: Source | None = None
-    """The file, URL or shard that has it; ``None``: the file ``path``."""
 
     @property
     def path(self) -> Path:
-        """The file that it is, unless it is in a shard."""
+        """The file that it is."""
         return Path(self.name)
-
-
-def read_again(recordings: Iterable[ReadRecording]) -> Iterator[tuple[ReadRecording, Array]]:
-    """Recordings with their samples, ``(samples,)`` at 16 kHz; each file, URL and shard is opened once.
-
-    Raises ``AudioError`` for one that can no longer be read.
-    """
-    by_source: dict[str, list[ReadRecording]] = {}
-    for one in recordings:
-        by_source.setdefault(one.name if one.source is None else one.source.name, []).append(one)
-    for of_source in by_source.values():
-        source = of_source[0].source
-        if source is None:
-            yield from ((one, read_audio(one.path)) for one in of_source)
-            continue
-        wanted = {one.name: one for one in of_source}
-        for file in local_files(source):
-            if file.name in wanted:
-                yield wanted.pop(file.name), _samples(file)
-            if not wanted:
-                break
-        for name in wanted:
-            raise AudioFileError(f"{name}: expected to read it once more, it is no longer there")
-
-
-def _samples(file: LocalFile) -> Array:
-    try:
-        return read_audio(file.path)
-    except AudioError as error:
-        raise AudioFileError(file.named(error)) from error
 
 
 def pcm_blocks(path: Path) -> Iterator[Array]:

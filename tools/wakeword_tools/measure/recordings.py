@@ -22,7 +22,7 @@ from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord
 from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, kind_in_words
-from wakeword_tools.measure.score_work import Rows, ScoredFile, ScoredItem, ScoreWork, scored_item
+from wakeword_tools.measure.score_work import ScoredFile, ScoredItem, ScoreWork, scored_item
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end, look
 from wakeword_tools.transcripts import TimedText
@@ -110,7 +110,7 @@ def score_files(
 
     score = ScoreWork(models).begin(report)
 
-    def rows() -> Iterator[tuple[ScoredItem, Rows]]:
+    def rows() -> Iterator[tuple[ScoredItem, ScoredFile]]:
         nonlocal per_byte
         for item in items:
             per_byte = item.seconds / max(1, item.size)
@@ -127,7 +127,7 @@ def items_of(chosen: Selection) -> list[ScoredItem]:
 def scored_rows(
     models: Sequence[Subject],
     chosen: Selection,
-    rows: Iterable[tuple[ScoredItem, Rows]],
+    rows: Iterable[tuple[ScoredItem, ScoredFile]],
     *,
     warn: Line,
 ) -> list[Scored]:
@@ -142,13 +142,11 @@ def scored_rows(
     seen = SeenRecordings(warn)
     used: dict[Kind, list[ScoredFile]] = {kind: [] for kind in SCORED_KINDS}
     for kind, of_kind in groupby(rows, lambda row: row[0].kind):
-        for item, files in of_kind:
-            for one in files:
-                if one.recording is None:
-                    seen.unreadable(one.error)
-                elif seen.is_new(one.recording, kind):
-                    recording = dataclasses.replace(one.recording, source=item)
-                    used[kind].append(dataclasses.replace(one, recording=recording))
+        for _, one in of_kind:
+            if one.recording is None:
+                seen.unreadable(one.error)
+            elif seen.is_new(one.recording, kind):
+                used[kind].append(one)
         if (given := chosen.files.get(kind)) and not used[kind]:
             raise DataError(f"none of the {len(given)} {kind_in_words(kind)} could be used; see the warnings above")
     seen.report_copies()

@@ -4,7 +4,7 @@ import base64
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,10 +15,9 @@ import numpy as np
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Array, Scores
 from wakeword.base.version import __version__
-from wakeword.batch.inputs.opening import LocalFile, reported_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.batch.inputs.recording import local_recording
-from wakeword.batch.jobs.work import Report
+from wakeword.batch.jobs.work import Report, Reported
 from wakeword.model.model import parse_model
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
@@ -32,7 +31,7 @@ _FLOAT = np.dtype("<f8")
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem(Source):
-    """A recording, or a shard of many, to score, and what it is to the model."""
+    """A recording to score, and what it is to the model."""
 
     kind: Kind
 
@@ -55,10 +54,6 @@ class ScoredFile:
     """Why it could not be read, in one line that names it."""
     words: Sequence[TimedWord] = ()
     """For each model, the word in a stream, from which delays are measured; empty except for positives."""
-
-
-Rows = tuple[ScoredFile, ...]
-"""A recording, or the recordings of a shard, and what could not be read of it."""
 
 
 def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
@@ -111,7 +106,7 @@ class ScoreWork:
         """SHA-256 of models, settings, noise and the version of this package."""
         return hashlib.sha256(json.dumps(self._settings).encode()).hexdigest()
 
-    def begin(self, report: Report) -> Callable[[ScoredItem], Rows]:
+    def begin(self, report: Report) -> Callable[[ScoredItem], ScoredFile]:
         """Load models and noise. Raises ``ModelError``, and ``DataError`` for noise that cannot be used."""
         models = self._models
         if models is None:
@@ -122,38 +117,32 @@ class ScoreWork:
             self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=lambda message: None)
         )
         scoring = _Scoring(models, SubjectScorer(models), mixer, () if noise is None else noise.ratios, self._delays)
-        return lambda item: tuple(_score(scoring, item, report))
+        return partial(_score, scoring, report)
 
-    def lost(self, item: ScoredItem, reason: str) -> Rows:
+    def lost(self, item: ScoredItem, reason: str) -> ScoredFile:
         """The row of a recording on which a process died."""
-        return (ScoredFile(None, error=f"{item.name}: {reason}"),)
+        return ScoredFile(None, error=f"{item.name}: {reason}")
 
-    def is_final(self, row: Rows) -> bool:
+    def is_final(self, row: ScoredFile) -> bool:
         """Whether all of it could be read."""
-        return all(one.recording is not None for one in row)
+        return row.recording is not None
 
-    def to_json(self, row: Rows) -> list[dict[str, Any]]:
+    def to_json(self, row: ScoredFile) -> dict[str, Any]:
         """Scores in every bit."""
-        return [
-            {
-                "recording": None if one.recording is None else dataclasses.asdict(one.recording),
-                "scores": [[_text_of(scores) for scores in of_models] for of_models in one.scores],
-                "error": one.error,
-                "words": [[_text_of(word.scores), word.start, word.end] for word in one.words],
-            }
-            for one in row
-        ]
+        return {
+            "recording": None if row.recording is None else dataclasses.asdict(row.recording),
+            "scores": [[_text_of(scores) for scores in of_models] for of_models in row.scores],
+            "error": row.error,
+            "words": [[_text_of(word.scores), word.start, word.end] for word in row.words],
+        }
 
-    def from_json(self, content: Any) -> Rows:
+    def from_json(self, content: Any) -> ScoredFile:
         """The row of ``to_json``."""
-        return tuple(
-            ScoredFile(
-                None if one["recording"] is None else ReadRecording(**one["recording"]),
-                [[_scores_of(scores) for scores in of_models] for of_models in one["scores"]],
-                one["error"],
-                [TimedWord(_scores_of(scores), start, end) for scores, start, end in one["words"]],
-            )
-            for one in content
+        return ScoredFile(
+            None if content["recording"] is None else ReadRecording(**content["recording"]),
+            [[_scores_of(scores) for scores in of_models] for of_models in content["scores"]],
+            content["error"],
+            [TimedWord(_scores_of(scores), start, end) for scores, start, end in content["words"]],
         )
 
 
@@ -168,34 +157,30 @@ class _Scoring:
     delays: bool
 
 
-def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[ScoredFile]:
-    """A recording, or the recordings of a shard, and what could not be read."""
+def _score(scoring: _Scoring, report: Report, item: ScoredItem) -> ScoredFile:
+    """The row of a recording."""
+    reported = Reported(report, item.size)
     try:
-        for file, reported in reported_files(item, report):
-            length = item.seconds * reported.size / max(1, item.size)
-            try:
-                found = _score_file(scoring, file, item.kind, partial(reported.at, length=length))
-            except AudioError as error:
-                found = ScoredFile(None, error=file.named(error))
-            reported.finish(0.0 if found.recording is None else found.recording.seconds)
-            yield found
+        found = _score_file(scoring, item, partial(reported.at, length=item.seconds))
     except AudioError as error:
-        yield ScoredFile(None, error=str(error))
+        found = ScoredFile(None, error=str(error))
+    reported.finish(0.0 if found.recording is None else found.recording.seconds)
+    return found
 
 
-def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind, heard: Callable[[float], None]) -> ScoredFile:
-    hashed = HashedBlocks(pcm_blocks(file.path), heard)
-    if kind is Kind.BACKGROUND:
+def _score_file(scoring: _Scoring, item: ScoredItem, heard: Callable[[float], None]) -> ScoredFile:
+    hashed = HashedBlocks(pcm_blocks(Path(item.name)), heard)
+    if item.kind is Kind.BACKGROUND:
         # Block by block, so that a long recording is never held in memory.
         streams = scoring.scorer.score(hashed)
-        return ScoredFile(hashed.recording(file.name), [streams])
+        return ScoredFile(hashed.recording(item.name), [streams])
     samples = np.concatenate(list(hashed))
-    recording = hashed.recording(file.name)
+    recording = hashed.recording(item.name)
     sounds: list[Array] = [samples]
     if scoring.mixer is not None:
         sounds += (scoring.mixer.mix(samples, recording, snr=ratio) for ratio in scoring.ratios)
     scores = [[one.max(keepdims=True) for one in scoring.scorer.score([sound])] for sound in sounds]
-    is_spoken = scoring.delays and kind is Kind.POSITIVE
+    is_spoken = scoring.delays and item.kind is Kind.POSITIVE
     words = [spoken_word(model, samples) for model in scoring.models] if is_spoken else []
     return ScoredFile(recording, scores, words=words)
 

@@ -79,8 +79,8 @@ def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> froz
 
 
 def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
-    """The files of this machine that are no shards and in none of the folders."""
-    files = [Path(one.name) for one in recordings if not one.is_shard]
+    """The files that are in none of the folders."""
+    files = [Path(one.name) for one in recordings]
     return [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
 
 

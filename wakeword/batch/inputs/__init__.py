@@ -1,1 +1,1 @@
-"""Recordings wherever they are: which ones there are, and how a worker gets at one."""
+"""Recordings wherever they are: which ones there are, and each as a piece of work."""

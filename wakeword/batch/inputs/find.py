@@ -1,4 +1,4 @@
-"""Which recordings there are: in files, folders, patterns, lists and shards."""
+"""Which recordings there are: in files, folders, patterns and lists."""
 
 import codecs
 import glob

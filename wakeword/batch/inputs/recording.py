@@ -1,23 +1,22 @@
-"""A recording, or a shard of many, as a piece of work."""
+"""A recording as a piece of work."""
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from wakeword.audio.containers import CONTAINER_SUFFIXES
 from wakeword.base.files import file_sha256
 
-_BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000) | dict.fromkeys(
-    (".flac", ".tar", ".tgz", ".gz"), 18_000
-)
+_BYTES_A_SECOND = {
+    ".flac": 18_000,
+    **dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000),
+}
 _BYTES_A_SECOND_OF_PCM = 32_000
 """16 bits at 16 kHz."""
-SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
-"""Endings of files that hold several recordings, for instance the shards of a WebDataset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file with audio, or a shard."""
+    """A file with audio."""
 
     name: str
     """The path as it was given, or its folder as given and the rest."""
@@ -34,14 +33,9 @@ class Recording:
         return self.name
 
     @property
-    def is_shard(self) -> bool:
-        """Whether it holds recordings."""
-        return is_shard(self.name)
-
-    @property
     def seconds(self) -> float:
         """Its length, as far as size and format tell: opening a million files for their headers would take too long."""
-        return self.size / _BYTES_A_SECOND.get(suffix_of(self.name), _BYTES_A_SECOND_OF_PCM)
+        return self.size / _BYTES_A_SECOND.get(Path(self.name).suffix.lower(), _BYTES_A_SECOND_OF_PCM)
 
     def digest(self) -> str:
         """SHA-256 of its bytes, in hex."""
@@ -51,22 +45,6 @@ class Recording:
 def is_url(place: str) -> bool:
     """Whether a place is an address, such as ``s3://bucket/talk.flac``: nothing here reads it."""
     return "://" in place
-
-
-def is_shard(place: str) -> bool:
-    """Whether a place is a shard, by its suffix."""
-    return place.lower().endswith(SHARD_SUFFIXES)
-
-
-def suffix_of(place: str) -> str:
-    """Its suffix in small letters, such as ``.wav``."""
-    return PurePosixPath(place).suffix.lower()
-
-
-def parts_below(path: str) -> list[str]:
-    """The parts of a path that somebody else has chosen, without those that lead out of the folder that it is put into."""
-    # Not pathlib's, to which two slashes at the beginning are a root. No name of a file has a zero byte.
-    return [part for part in path.replace("\0", "").split("/") if part not in ("", ".", "..")]
 
 
 def local_recording(path: Path, inside: str) -> Recording:

@@ -21,17 +21,17 @@ class Reported:
     """How much of a recording of ``size`` is done, reported now and then."""
 
     def __init__(self, report: Report, size: float) -> None:
-        self._report, self.size = report, size
+        self._report, self._size = report, size
         self._seconds = self._done = 0.0
 
     def at(self, seconds: float, length: float) -> None:
         """So many ``seconds`` of about ``length`` are done."""
         if seconds - self._seconds >= _SECONDS_BETWEEN_REPORTS:
-            self._tell(seconds, self.size * min(1.0, seconds / length))
+            self._tell(seconds, self._size * min(1.0, seconds / length))
 
     def finish(self, seconds: float) -> None:
         """All is done."""
-        self._tell(seconds, self.size)
+        self._tell(seconds, self._size)
 
     def _tell(self, seconds: float, done: float) -> None:
         self._report(done - self._done, seconds - self._seconds)

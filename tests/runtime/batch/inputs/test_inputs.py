@@ -1,17 +1,14 @@
-"""Recordings are found and read wherever they are, and a shard or a URL gives what its files would."""
+"""Recordings are found wherever they are; what is none is named."""
 
-import io
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from wakeword.base.errors import AudioError, AudioFileError, ConfigError
+from wakeword.base.errors import AudioError, ConfigError
 from wakeword.batch.inputs import find
 from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
-from wakeword.batch.inputs.opening import local_files
-from wakeword.batch.inputs.recording import local_recording, parts_below
 
 
 def found(*places: object) -> tuple[list[tuple[str, str]], list[str]]:
@@ -19,23 +16,6 @@ def found(*places: object) -> tuple[list[tuple[str, str]], list[str]]:
     errors: list[AudioError] = []
     recordings = find_recordings(list(expanded(map(str, places))), failed=errors.append)
     return [(one.name, one.inside) for one in recordings], [str(error) for error in errors]
-
-
-def shard_of(path: Path, members: dict[str, bytes]) -> Path:
-    mode = "w:gz" if path.suffix in (".gz", ".tgz") else "w"
-    with tarfile.open(path, mode) as shard:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            shard.addfile(info, io.BytesIO(content))
-    return path
-
-
-@pytest.fixture
-def shard(recordings: Path, tmp_path: Path) -> Path:
-    first, second = (recordings / name for name in ("first.wav", "deeper/second.flac"))
-    members = {"a/1.wav": first.read_bytes(), "a/1.json": b"{}", "b/2.flac": second.read_bytes()}
-    return shard_of(tmp_path / "shard-000.tar", members)
 
 
 def test_folders_patterns_and_files_have_the_same_recordings_each_once(recordings: Path) -> None:
@@ -121,49 +101,6 @@ def test_an_empty_list_is_an_error_as_an_empty_folder_is(tmp_path: Path) -> None
         listed_places(path)
 
 
-@pytest.mark.parametrize("name", ["shard.tar", "shard.tar.gz", "shard.tgz"])
-def test_a_shard_gives_its_audio_byte_for_byte(recordings: Path, tmp_path: Path, name: str) -> None:
-    content = (recordings / "first.wav").read_bytes()
-    path = shard_of(tmp_path / name, {"x/1.WAV": content, "x/1.txt": b"low", "2.wav": content[:100]})
-    read = [(one.name, one.inside, one.path.read_bytes()) for one in local_files(local_recording(path, name))]
-    assert read == [(f"{path}/x/1.WAV", "shard/x/1.WAV", content), (f"{path}/2.wav", "shard/2.wav", content[:100])]
-
-
-def test_no_name_in_a_shard_becomes_a_path_of_this_machine(recordings: Path, tmp_path: Path) -> None:
-    content = (recordings / "first.wav").read_bytes()
-    names = ("../../up.wav", "/root.wav", "//host/up.wav", "a/..//../b.wav")
-    path = shard_of(tmp_path / "shard.tar", dict.fromkeys(names, content))
-    with tarfile.open(path, "a") as shard:
-        link = tarfile.TarInfo("link.wav")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        shard.addfile(link)
-    seen = []
-    for one in local_files(local_recording(path, "shard.tar")):
-        assert one.path.read_bytes() == content
-        seen.append(one.inside)
-        folder = one.path.parent
-    assert seen == ["shard/up.wav", "shard/root.wav", "shard/host/up.wav", "shard/a/b.wav"]
-    assert not folder.exists()
-    assert parts_below("a\0.wav") == ["a.wav"]
-
-
-def test_a_damaged_shard_gives_what_is_whole_and_an_error(shard: Path) -> None:
-    shard.write_bytes(shard.read_bytes()[:300_000])
-    files = local_files(local_recording(shard, shard.name))
-    assert next(files).name == f"{shard}/a/1.wav"
-    with pytest.raises(AudioFileError, match=rf"{shard}: .*could not read all of it"):
-        next(files)
-    shard.write_bytes(b"no tar at all" * 100)
-    with pytest.raises(AudioFileError, match="expected a tar file"):
-        list(local_files(local_recording(shard, shard.name)))
-
-
-def test_a_shard_without_audio_is_an_error(tmp_path: Path) -> None:
-    path = shard_of(tmp_path / "shard.tar", {"1.txt": b"low"})
-    with pytest.raises(AudioFileError, match="found none"):
-        list(local_files(local_recording(path, "shard.tar")))
-
-
 # --- addresses
 
 
@@ -178,7 +115,7 @@ def test_an_address_is_refused_with_what_to_do_and_without_its_secret(place: str
 # --- with the command
 
 
-def test_scan_reads_shards_and_lists_like_files(cli, models: Path, recordings: Path, shard: Path) -> None:
+def test_scan_reads_lists_like_files(cli, models: Path, recordings: Path) -> None:
     def scan(*places: object) -> list[list[str]]:
         ended = cli("scan", "--format", "csv", "--model", models / "low.onnx", *places)
         assert ended.status == 0, ended.err
@@ -190,24 +127,12 @@ def test_scan_reads_shards_and_lists_like_files(cli, models: Path, recordings: P
     lists = recordings.parent / "list.txt"
     lists.write_text(f"{first}\n{second}\n")
     assert scan(f"@{lists}") == wanted
-    shown = {str(first): f"{shard}/a/1.wav", str(second): f"{shard}/b/2.flac"}
-    assert scan(shard) == [[shown[name], *rest] for name, *rest in wanted]
 
 
-def test_labels_of_a_shard_are_a_file_for_each_recording(cli, models: Path, shard: Path, tmp_path: Path) -> None:
-    options = ("scan", "--format", "audacity", "--model", models / "low.onnx", shard)
-    assert cli(*options).status == 2
-    assert cli(*options, "--out", tmp_path / "labels").status == 0
-    assert (tmp_path / "labels" / "shard-000" / "a" / "1.txt").read_text().count("\n") == 2
-    assert (tmp_path / "labels" / "shard-000" / "b" / "2.txt").exists()
-
-
-def test_members_of_a_shard_that_differ_in_their_suffix_have_two_files(
-    cli, models: Path, recordings: Path, tmp_path: Path
-) -> None:
-    first, second = (recordings / name for name in ("first.wav", "deeper/second.flac"))
-    shard = shard_of(tmp_path / "s.tar", {"a.wav": first.read_bytes(), "a.flac": second.read_bytes()})
-    options = ("--format", "audacity", "--model", models / "low.onnx", "--out", tmp_path / "labels")
-    assert cli("scan", *options, shard).status == 0
-    counts = {path.name: path.read_text().count("\n") for path in (tmp_path / "labels" / "s").iterdir()}
-    assert counts == {"a.txt": 2, "a.flac.txt": 1}
+@pytest.mark.parametrize(("name", "mode"), [("calls.tar", "w"), ("calls.tar.gz", "w:gz"), ("calls.tgz", "w:gz")])
+def test_a_tar_file_is_no_recording(cli, models: Path, recordings: Path, tmp_path: Path, name: str, mode: str) -> None:
+    with tarfile.open(tmp_path / name, mode) as packed:
+        packed.add(recordings / "first.wav", "first.wav")
+    ended = cli("scan", "--model", models / "low.onnx", tmp_path / name)
+    assert (ended.status, ended.out) == (1, "")
+    assert f"{tmp_path / name}: expected audio" in ended.err.splitlines()[0]

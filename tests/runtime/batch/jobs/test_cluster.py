@@ -124,14 +124,9 @@ def recordings(tmp_path: Path) -> list[Recording]:
     return made
 
 
-def plain(row: tuple[Scanned, ...]) -> list[Scanned]:
-    """Without what differs from run to run."""
-    return [dataclasses.replace(one, cpu=0.0) for one in row]
-
-
 def write_results(
     executor: Executor, recordings: list[Recording], folder: Path, *, after_8: Callable[[], None] | None = None
-) -> list[tuple[str, list[Scanned]]]:
+) -> list[Scanned]:
     """The rows of a scan, which are written to ``folder`` in every format without a package of its own."""
     folder.mkdir()
     run = Run(ScanWork([band_model_bytes("low", 1)]), recordings)
@@ -139,11 +134,10 @@ def write_results(
     with ExitStack() as stack:
         forms = (FormatName.CSV, FormatName.JSON, FormatName.TEXT)
         writers = [stack.enter_context(writing(folder / form.value, form, folder=False)) for form in forms]
-        for recording, row in stack.enter_context(closing(run.rows(executor, ignore))):
-            found.append((recording.name, plain(row)))
+        for _, scanned in stack.enter_context(closing(run.rows(executor, ignore))):
+            found.append(dataclasses.replace(scanned, cpu=0.0))  # which differs from run to run
             for write in writers:
-                for scanned in row:
-                    write(scanned)
+                write(scanned)
             if len(found) == 8 and after_8 is not None:
                 after_8()
     return found
@@ -153,11 +147,11 @@ def test_a_machine_that_dies_loses_nothing(two_nodes: Any, recordings: list[Reco
     # One piece of work for each: as long as a batch.
     recordings = [dataclasses.replace(one, size=2_000_000) for one in recordings]
     wanted = write_results(ThisProcess(), recordings, tmp_path / "one")
-    assert sum(len(scanned.detections) for _, row in wanted for scanned in row) >= 10
+    assert sum(len(scanned.detections) for scanned in wanted) >= 10
     cluster = executor_for(1.0, ray="auto")
     assert cluster.workers == 2
     found = write_results(cluster, recordings, tmp_path / "cluster", after_8=two_nodes)
-    assert [name for name, _ in found] == [one.name for one in recordings]
+    assert [scanned.name for scanned in found] == [one.name for one in recordings]
     assert found == wanted
     one, other = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "cluster"))
     assert len(one) == 3
