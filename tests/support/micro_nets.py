@@ -4,6 +4,9 @@ import dataclasses
 
 import numpy as np
 
+from wakeword.format.verifier_card import Variant
+from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
+from wakeword_export.micro.micro_phonemes import MicroPhonemes, MicroWord
 from wakeword_export.micro.mixed_net import (
     CHANNELS,
     OF_FEATURES,
@@ -44,3 +47,38 @@ def random_frames(count: int, seed: int = 0) -> np.ndarray:
     random = np.random.default_rng(seed)
     slow = np.repeat(random.normal(90, 50, (count // 8 + 1, CHANNELS)), 8, axis=0)[:count]
     return np.clip(slow + random.normal(0, 20, slow.shape), 0, 255).astype(np.uint8)
+
+
+WAYS: list[Variant] = [
+    (("a",), ("b", "k"), ("k", "s"), ("a",)),  # neighbours that share a token
+    (("a",), ("b", "k"), ("s",), ("k",), ("b",)),  # begins as the first
+    (("k",), ("s",), ("a",), ("k",), ("b",), ("b",)),
+]
+
+
+def random_phonemes(seed: int = 0) -> MicroPhonemes:
+    """A small network that is sure of what it says."""
+    random = np.random.default_rng(seed)
+
+    def layer(shape: tuple[int, ...], spread: float, inputs: Range, outputs: Range, *, relu: bool = False) -> Int8Layer:
+        weight = random.normal(0, spread, shape).astype(np.float32)
+        return quantised_layer(weight, np.zeros(shape[1], np.float32), (inputs, outputs), relu=relu)
+
+    width, rectified, blocks = 16, Range.of(0, 4), []
+    first = layer((5, width, CHANNELS), 0.013, OF_FEATURES, rectified, relu=True)
+    given = rectified
+    for number in range(2):
+        in_time = layer((5, width), 0.5, given, Range.of(-4, 4))
+        mixture = layer((1, width, width), 0.3, in_time.outputs, rectified, relu=True)
+        given = Range.of(0, 6 + 2 * number)
+        blocks.append((in_time, mixture, given))
+    weight = random.normal(0, 0.4, (6, width)).astype(np.float32)
+    tokens = ("a", "b", "k", "s", WORD_BOUNDARY, BLANK)
+    return MicroPhonemes(tokens, first, tuple(blocks), weight, np.zeros(6, np.float32), 12.0)
+
+
+def random_word() -> MicroWord:
+    """Some ways to say a word, as that network hears it."""
+    word = MicroWord.of(random_phonemes(), WAYS, [])
+    assert word is not None
+    return word

@@ -1,28 +1,32 @@
-"""``python -m scripts.make_embedded_phonemes``: makes ``phonemes.npz``, by which exports to openWakeWord hear phonemes.
+"""``python -m scripts.make_device_phonemes ENGINE``: makes a ``phonemes.npz``, by which exports to an engine hear phonemes.
 
 The recogniser of wakeword-ear hears clean speech, and a small network learns to say the same in noise and in rooms, from
-openWakeWord's embeddings alone::
+the embeddings of openWakeWord or the features of microWakeWord alone::
 
-    python -m scripts.make_embedded_phonemes --speech FOLDER ... --unlabelled FOLDER ... --noise FOLDER ... \\
-        --rooms FOLDER --out phonemes.npz
+    python -m scripts.make_device_phonemes openwakeword --speech FOLDER ... --unlabelled FOLDER ... --noise FOLDER ... \\
+        --rooms FOLDER --windows 5250 --steps 1700 --width 192 --layers 3 --out phonemes.npz
+    python -m scripts.make_device_phonemes microwakeword ... --windows 20000 --steps 3000 --width 128 --layers 7 ...
 
-The folders are those of ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges. 5,250 windows
-and 1,700 steps take some 25 minutes of one core. The same folders and seed give the same file on processors of one kind.
+The folders are those of ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges. The first
+takes some 25 minutes of one core, the second two hours. The same folders and seed give the same file on processors of one
+kind.
 """
 
 import logging
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 import typer
 
-from scripts.ear.distilling import lines_of_progress
+from scripts.ear.distilling import lines_of_progress, make_lessons
 from scripts.ear.ear_alignment import tokens_of
 from scripts.ear.ear_lessons import aligned_speech
 from scripts.ear.ear_speech import read_unlabelled, read_utterances
-from scripts.ear.embedded_teaching import EARLY, make_lessons, teach_embedded
+from scripts.ear.embedded_teaching import EARLY, embedded, teach_embedded
+from scripts.ear.micro_teaching import as_features, quantised, teach_micro
 from scripts.make_recogniser import surroundings
 from wakeword.base.errors import WakewordError
 from wakeword.base.files import replacing
@@ -35,16 +39,24 @@ from wakeword_train.ear import ear_of
 _log = logging.getLogger(__name__)
 
 
+class ListeningEngine(StrEnum):
+    """The engines that listen to features of their own."""
+
+    OPENWAKEWORD = "openwakeword"
+    MICROWAKEWORD = "microwakeword"
+
+
 def main(
+    engine: Annotated[ListeningEngine, typer.Argument()],
     speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
     unlabelled: Annotated[list[Path], typer.Option("--unlabelled", help="Speech without texts; repeatable.")],
     noise: Annotated[list[Path], typer.Option("--noise", help="Recordings of noise and music; repeatable.")],
     rooms: Annotated[list[Path], typer.Option("--rooms", help="Responses of measured rooms; repeatable.")],
     out: Annotated[Path, typer.Option("--out", help="The file to write (.npz).")],
-    windows: Annotated[int, typer.Option("--windows", min=10)] = 5_250,
-    steps: Annotated[int, typer.Option("--steps", min=10)] = 1_700,
-    width: Annotated[int, typer.Option("--width", min=8)] = 192,
-    layers: Annotated[int, typer.Option("--layers", min=1)] = 3,
+    windows: Annotated[int, typer.Option("--windows", min=10)],
+    steps: Annotated[int, typer.Option("--steps", min=10)],
+    width: Annotated[int, typer.Option("--width", min=8)],
+    layers: Annotated[int, typer.Option("--layers", min=1)],
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
 ) -> None:
     """Teach the network, and write its file."""
@@ -58,13 +70,18 @@ def main(
         around = surroundings(noise, rooms, taught, seed)
         tokens, between = tokens_of(teacher.tokens, ear.costs)
         aligned = aligned_speech(taught, teacher.log_probabilities, tokens, between, teacher.tokens)
-        features = OwwFeatures(encoders / EMBEDDING_FILE)
-        others = read_unlabelled(unlabelled)
+        others, arrays = read_unlabelled(unlabelled), dict[str, Any]()
+        for_micro = engine is ListeningEngine.MICROWAKEWORD
+        features = as_features if for_micro else embedded(OwwFeatures(encoders / EMBEDDING_FILE))
         lessons = make_lessons(aligned, others, around, teacher, quick.tokens, features, windows, seed, tell)
-        network = teach_embedded(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
-        arrays = {**network.arrays(), "tokens": np.array(lessons.tokens), "early": np.array(EARLY)}
+        if for_micro:
+            network = teach_micro(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
+            arrays = quantised(network, lessons).arrays()
+        else:
+            found = teach_embedded(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
+            arrays = {**found.arrays(), "tokens": np.array(lessons.tokens), "early": np.array(EARLY)}
         with replacing(out) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+            np.savez_compressed(file, **arrays)
     except WakewordError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from None

@@ -22,9 +22,9 @@ from wakeword_export.head.head_files import RELU, HeadGraph
 NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
 _NEVER = np.float32(-1e6)
 """What a path costs that there is not: far more than any that there is."""
-_BETWEEN = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
+BETWEEN = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
 
-_Sound = tuple[tuple[str, float], ...]
+SoundTokens = tuple[tuple[str, float], ...]
 """The tokens that may stand for a phoneme, each with what it costs."""
 
 
@@ -73,6 +73,21 @@ class EmbeddedPhonemes:
         return graph.shaped(logits, steps * graph.shape(logits)[1] // len(self.tokens), len(self.tokens))
 
 
+def ways_heard(
+    tokens: Sequence[str], variants: Sequence[Variant], losses: Sequence[TokenLosses]
+) -> list[tuple[SoundTokens, ...]]:
+    """The ways to say a word of which a network with these ``tokens`` knows each sound; see ``fit_of_word``."""
+    free: Sequence[TokenLosses] = [tuple((0.0,) * len(phoneme) for phoneme in variant) for variant in variants]
+    ways = [
+        tuple(
+            tuple((token, loss) for token, loss in zip(*sound, strict=True) if token in tokens)
+            for sound in zip(*way, strict=True)
+        )
+        for way in zip(variants, losses or free, strict=True)
+    ]
+    return [way for way in ways if way and all(way)]
+
+
 def fit_of_word(
     graph: HeadGraph, network: EmbeddedPhonemes, variants: Sequence[Variant], losses: Sequence[TokenLosses]
 ) -> int | None:
@@ -80,15 +95,7 @@ def fit_of_word(
 
     ``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if the network lacks a phoneme of each way.
     """
-    free: Sequence[TokenLosses] = [tuple((0.0,) * len(phoneme) for phoneme in variant) for variant in variants]
-    ways = [
-        [
-            tuple((token, loss) for token, loss in zip(*sound, strict=True) if token in network.tokens)
-            for sound in zip(*way, strict=True)
-        ]
-        for way in zip(variants, losses or free, strict=True)
-    ]
-    known = [way for way in ways if way and all(way)]
+    known = ways_heard(network.tokens, variants, losses)
     return _Search(graph, network).best(known) if known else None
 
 
@@ -101,10 +108,10 @@ class _Search:
         ends = np.arange(self._outputs + 1)
         self._earlier = graph.constant(np.where(ends < ends[:, None], 0, _NEVER).astype(np.float32)[None])
 
-    def best(self, ways: Sequence[Sequence[_Sound]]) -> int:
+    def best(self, ways: Sequence[Sequence[SoundTokens]]) -> int:
         """The fit of the best way; all are searched side by side."""
         graph = self._graph
-        sounds = list(dict.fromkeys([_BETWEEN, *(sound for way in ways for sound in way)]))
+        sounds = list(dict.fromkeys([BETWEEN, *(sound for way in ways for sound in way)]))
         until = self._until(sounds)
         between = graph.gathered(until, graph.constant(np.array([0], np.int32)), 0)
         entered = graph.constant(np.zeros((len(ways), self._outputs + 1), np.float32))
@@ -127,7 +134,7 @@ class _Search:
             best = graph.joined(flat.MAXIMUM, best, other)
         return best
 
-    def _until(self, sounds: Sequence[_Sound]) -> int:
+    def _until(self, sounds: Sequence[SoundTokens]) -> int:
         """What each sound costs from the first output up to each end, ``(sounds, ends)``."""
         graph, most = self._graph, max(map(len, sounds))
         even = [(*sound, *[sound[0]] * (most - len(sound))) for sound in sounds]

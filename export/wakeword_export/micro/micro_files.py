@@ -1,7 +1,7 @@
 """Exports to microWakeWord: ``micro_wake_word:`` of ESPHome, linux-voice-assistant, Home Assistant's custom wake words.
 
-These engines run a small network of a kind of its own, a student, which is trained from the clips of the word's
-training and from what the model says of them.
+These engines run a small network of a kind of its own: a student, which is trained from the clips of the word's training
+and from what the model says of them, and beside it what hears the phonemes of an English word.
 """
 
 import json
@@ -19,6 +19,7 @@ from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.head_scores import exported_scores
 from wakeword_export.micro.micro_point import MicroListener, chosen_cutoff, threshold_of
+from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
@@ -44,11 +45,13 @@ class MicroStudent:
     cutoff: int
     lines: Sequence[str]
     """What was measured, for people."""
+    phonemes: bool = False
+    """Whether the cutoff is of the network beside the word's phonemes."""
 
 
 def write_student(path: Path, student: MicroStudent) -> None:
     """Write the file; a partial one is never left there."""
-    about = {name: getattr(student, name) for name in ("phrase", "cutoff", "lines")}
+    about = {name: getattr(student, name) for name in ("phrase", "cutoff", "lines", "phonemes")}
     header = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary, temporary.open("wb") as file:
@@ -64,15 +67,23 @@ def read_student(path: Path) -> MicroStudent | None:
             arrays = {name: found[name] for name in found.files}
         about = json.loads(arrays.pop("header").tobytes().decode())
         net = Int8Net.from_arrays(arrays)
-        return MicroStudent(about["phrase"], net, int(about["cutoff"]), list(about["lines"]))
+        return MicroStudent(
+            about["phrase"], net, int(about["cutoff"]), list(about["lines"]), bool(about.get("phonemes"))
+        )
     except Exception as error:  # numpy and zipfile raise many kinds of errors
         raise ModelError(
             f"{path}: expected a student as `wakeword train --for microwakeword` writes it, got {error!r}"
         ) from error
 
 
-ARENA = 24_000
-"""Bytes that a device sets aside for a model. The ESP32's interpreter needs 20,700 on a PC, less with 32-bit addresses."""
+_ARENA, _ARENA_OF_BOTH = 24_000, 78_000
+"""Bytes that a device sets aside for a student, and for one beside a word's phonemes. The ESP32's interpreter needs 20,700,
+and 67,000 to 70,000, on a PC, less with 32-bit addresses."""
+
+
+def arena_of(net: MicroNet) -> int:
+    """Bytes that a device sets aside for a network."""
+    return _ARENA if isinstance(net, Int8Net) else _ARENA_OF_BOTH
 
 
 _FOUND = "of three words trained from their text it found 87, 64 and 31 % of the recordings of people"
@@ -108,16 +119,18 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
         )
     if student.phrase != phrase:
         raise ModelError(f"expected a student of {phrase!r} in {order.run}, got one of {student.phrase!r}")
+    net = beside_phonemes(student.net, order.model.card) if student.phonemes else student.net
     cutoff, lines = student.cutoff, student.lines
     if order.recordings.files.get(Kind.BACKGROUND):
-        cutoff, lines = _calibrated(order, student)
+        cutoff, lines = _calibrated(order, net)
     if not (order.recordings.files.get(Kind.BACKGROUND) and order.recordings.files.get(Kind.POSITIVE)):
         lines = [*lines, _UNMEASURED]
-    require_silence(MicroListener(student.net).scores, threshold_of(cutoff))
+    require_silence(MicroListener(net).scores, threshold_of(cutoff))
     name = engine_name(phrase)
-    data = micro_tflite_bytes(student.net, description=f"{phrase}, made by wakeword {__version__}")
+    data = micro_tflite_bytes(net, description=f"{phrase}, made by wakeword {__version__}")
     (folder / f"{name}.tflite").write_bytes(data)
-    described = manifest(phrase, f"{name}.tflite", cutoff=cutoff, language=order.model.card.language)
+    language = order.model.card.language
+    described = manifest(phrase, f"{name}.tflite", cutoff=cutoff, language=language, arena=arena_of(net))
     write_json(folder / f"{name}.json", described)
     measured = "\n".join(f"- {line}" for line in [*lines, TRIED])
     shown, licence = described["micro"]["probability_cutoff"], order.model.card.licence
@@ -128,12 +141,12 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
     return lines
 
 
-def _calibrated(order: ExportOrder, student: MicroStudent) -> tuple[int, list[str]]:
+def _calibrated(order: ExportOrder, net: MicroNet) -> tuple[int, list[str]]:
     """The cutoff on the recordings, and its promise."""
     order.report(
         f"listening to {len(order.recordings.files[Kind.BACKGROUND])} recordings of background as a device does"
     )
-    heard = exported_scores(MicroListener(student.net), order.recordings, warn=order.report)
+    heard = exported_scores(MicroListener(net), order.recordings, warn=order.report)
     cutoff, promise = chosen_cutoff(heard, order.fa_per_hour, warn=order.report)
     ((_, rates),) = promise.rates.items()
     if rates.recall is not None and not rates.recall.count:
@@ -143,7 +156,7 @@ def _calibrated(order: ExportOrder, student: MicroStudent) -> tuple[int, list[st
     return cutoff, promise.lines()
 
 
-def manifest(phrase: str, file: str, *, cutoff: int, language: str) -> dict[str, Any]:
+def manifest(phrase: str, file: str, *, cutoff: int, language: str, arena: int) -> dict[str, Any]:
     """The JSON next to a model, version 2. A device refuses keys that it does not know.
 
     ``cutoff``: the word is heard where the mean of the last outputs is above it, in steps of the output. A device takes
@@ -161,7 +174,7 @@ def manifest(phrase: str, file: str, *, cutoff: int, language: str) -> dict[str,
             "probability_cutoff": math.ceil(cutoff / 255 * 1e6) / 1e6,
             "sliding_window_size": MICRO_WINDOW,
             "feature_step_size": 10,
-            "tensor_arena_size": ARENA,
+            "tensor_arena_size": arena,
             "minimum_esphome_version": "2024.7.0",
         },
     }

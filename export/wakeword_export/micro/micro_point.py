@@ -13,13 +13,15 @@ from wakeword.base.types import Array, Scores
 from wakeword_export.head.head_promise import HeadPromise, rates_at
 from wakeword_export.head.head_scores import HeadScores
 from wakeword_export.micro.micro_features import micro_features
-from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE, Int8Net, window_sums
+from wakeword_export.micro.micro_word_net import MicroNet
+from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE, window_sums
 from wakeword_tools.measure.point_choice import supported_target
 from wakeword_tools.measure.rates import RateKind, Target
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 
-LARGEST_CUTOFF = 253
-"""Above it pymicro-wakeword, which is stricter by up to a step, would never fire."""
+LEAST_CUTOFF, LARGEST_CUTOFF = 64, 253
+"""Below the one a network is not sure, however little was heard; above the other pymicro-wakeword, which is stricter by
+up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW
 _DEAF = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
@@ -29,7 +31,7 @@ _SIGHT = 1.5
 """Seconds of sound that an output depends on, apart from the noise that the front end follows."""
 
 
-def micro_scores(net: Int8Net, frames: NDArray[np.uint8]) -> Scores:
+def micro_scores(net: MicroNet, frames: NDArray[np.uint8]) -> Scores:
     """Means of the last outputs, 0 to 1, one each 30 ms, for features ``(frames, 40)`` uint8."""
     found: Scores = window_sums(net.outputs(frames), MICRO_WINDOW) / _LARGEST
     return found
@@ -41,7 +43,7 @@ class MicroListener:
     hop = STRIDE
     first_window = (-_SIGHT, 0.03)
 
-    def __init__(self, net: Int8Net) -> None:
+    def __init__(self, net: MicroNet) -> None:
         self._net = net
 
     def scores(self, blocks: Iterable[Array]) -> Scores:
@@ -67,7 +69,7 @@ def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> tuple
     peaks = _peaks(scores)
     above = peaks[allowed] if allowed < len(peaks) else 0.0
     threshold = max(above, _foreseen(peaks, fa_per_hour * scores.hours))
-    cutoff = min(LARGEST_CUTOFF, math.ceil(threshold * 255))
+    cutoff = min(LARGEST_CUTOFF, max(LEAST_CUTOFF, math.ceil(threshold * 255)))
     return cutoff, HeadPromise(target.name, {round(cutoff / 255, 3): rates_at(scores, threshold_of(cutoff))})
 
 

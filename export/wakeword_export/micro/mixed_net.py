@@ -41,6 +41,12 @@ class Range(NamedTuple):
         # In the precision of the file.
         return cls(float(np.float32(scale)), int(np.clip(LEAST - round(least / scale), LEAST, MOST)))
 
+    def of_sum(self, *given: tuple[Int8, "Range"]) -> Int8:
+        """The sum of numbers in ranges of their own."""
+        total = sum(one.scale * (numbers.astype(np.float64) - one.zero) for numbers, one in given)
+        found: Int8 = np.clip(np.floor(total / self.scale + 0.5) + self.zero, LEAST, MOST).astype(np.int8)
+        return found
+
 
 OF_FEATURES = Range(float(np.float32(26 / 255)), LEAST)
 """Range of the input: what the devices give."""
@@ -94,36 +100,60 @@ class Int8Net:
 
     def outputs(self, frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Features ``(frames, 40)`` in steps of 26/255 -> the output of each step, ``(frames // 3,)``, in 1/256."""
-        steps = (frames[: len(frames) // STRIDE * STRIDE].astype(np.int16) + LEAST).astype(np.int8)
-        steps = self.first(steps, stride=STRIDE)
+        return probabilities(self.logits(frames), self.last.outputs)
+
+    def logits(self, frames: NDArray[np.uint8]) -> Int8:
+        """The same before the logistic function, in the range of the last layer."""
+        steps = self.first(whole_steps(frames), stride=STRIDE)
         for in_time, mixture in self.blocks:
             steps = mixture(in_time(steps))
-        logits = (self.last(steps)[:, 0].astype(np.float64) - self.last.outputs.zero) * self.last.outputs.scale
-        found: NDArray[np.uint8] = np.clip(np.rint(OF_PROBABILITY / (1 + np.exp(-logits))), 0, 255).astype(np.uint8)
-        return found
+        return self.last(steps)[:, 0]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What ``from_arrays`` restores, for ``numpy.savez``."""
         found: dict[str, NDArray[Any]] = {}
         for number, layer in enumerate(self.layers):
-            ranges = np.array([*layer.inputs, *layer.outputs, layer.relu], np.float64)
-            own: dict[str, NDArray[Any]] = {"weight": layer.weight, "scales": layer.scales, "bias": layer.bias}
-            found |= {f"layer_{number}_{name}": part for name, part in (own | {"ranges": ranges}).items()}
+            found |= layer_arrays(layer, number)
         return found
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Int8Net":
         """The network of ``arrays``. ``KeyError`` or ``ValueError`` if they are not one."""
-        layers = [_layer(arrays, number) for number in range(sum(name.endswith("_weight") for name in arrays))]
+        layers = [layer_from(arrays, number) for number in range(sum(name.endswith("_weight") for name in arrays))]
         first, *middle, last = layers
         return cls(first, tuple(zip(middle[::2], middle[1::2], strict=True)), last)
 
 
-def _layer(arrays: dict[str, NDArray[Any]], number: int) -> Int8Layer:
+def layer_arrays(layer: Int8Layer, number: int) -> dict[str, NDArray[Any]]:
+    """What ``layer_from`` restores."""
+    ranges = np.array([*layer.inputs, *layer.outputs, layer.relu], np.float64)
+    own: dict[str, NDArray[Any]] = {
+        "weight": layer.weight,
+        "scales": layer.scales,
+        "bias": layer.bias,
+        "ranges": ranges,
+    }
+    return {f"layer_{number}_{name}": part for name, part in own.items()}
+
+
+def layer_from(arrays: dict[str, NDArray[Any]], number: int) -> Int8Layer:
+    """A layer of ``arrays``. ``KeyError`` or ``ValueError`` if it is not there."""
     weight, scales, bias, ranges = (arrays[f"layer_{number}_{name}"] for name in ("weight", "scales", "bias", "ranges"))
     in_scale, in_zero, out_scale, out_zero, relu = ranges.tolist()
     inputs, outputs = Range(in_scale, int(in_zero)), Range(out_scale, int(out_zero))
     return Int8Layer(weight, scales, bias, inputs, outputs, relu=bool(relu))
+
+
+def whole_steps(frames: NDArray[np.uint8]) -> Int8:
+    """The features of all steps that are whole, as a network gets them."""
+    return (frames[: len(frames) // STRIDE * STRIDE].astype(np.int16) + LEAST).astype(np.int8)
+
+
+def probabilities(logits: Int8, values: Range) -> NDArray[np.uint8]:
+    """The outputs, in 1/256, for logits in their range."""
+    real = (logits.astype(np.float64) - values.zero) * values.scale
+    found: NDArray[np.uint8] = np.clip(np.rint(OF_PROBABILITY / (1 + np.exp(-real))), 0, 255).astype(np.uint8)
+    return found
 
 
 def window_sums(outputs: NDArray[np.uint8], window: int) -> NDArray[np.int64]:
@@ -138,7 +168,8 @@ def quantised_layer(weight: Array, bias: Array, ranges: Sequence[Range], *, relu
     """A layer of float weights, as in ``Int8Layer``; ``ranges``: of its inputs and of its outputs."""
     inputs, outputs = ranges
     axes = (0,) if weight.ndim == 2 else (0, 2)
-    scales = (np.maximum(np.abs(weight).max(axis=axes), 1e-6) / MOST).astype(np.float32)
+    largest = np.abs(weight).max(axis=axes)
+    scales = (np.where(largest > 0, np.maximum(largest, 1e-6), 1) / MOST).astype(np.float32)
     shaped = scales if weight.ndim == 2 else scales[:, None]
     whole = np.clip(np.rint(weight / shaped), -MOST, MOST).astype(np.int8)
     of_bias = np.rint(bias.astype(np.float64) / (np.float64(inputs.scale) * scales))

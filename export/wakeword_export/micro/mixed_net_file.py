@@ -1,4 +1,4 @@
-"""A MixedNet as the TFLite file that ESPHome's ``micro_wake_word`` and ``pymicro-wakeword`` load.
+"""A network for microWakeWord as the TFLite file that ESPHome's ``micro_wake_word`` and ``pymicro-wakeword`` load.
 
 ``(1, 3, 40)`` int8 -> ``(1, 1)`` uint8. The past of each layer is a resource variable, which a second graph sets to
 zeros, called once. Only operators that the firmware brings, in the versions that it knows.
@@ -9,18 +9,33 @@ from numpy.typing import NDArray
 
 from wakeword_export import flat_model as flat
 from wakeword_export.flat_model import INT8, FlatModel, Quantized
-from wakeword_export.micro.mixed_net import CHANNELS, LEAST, OF_PROBABILITY, STRIDE, Int8Layer, Int8Net, Range
+from wakeword_export.micro.micro_phonemes import DEAD, LOST, OF_FIT, Indices, MicroPhonemes, MicroWord
+from wakeword_export.micro.micro_word_net import HELD, OF_LOGIT, MicroNet, MicroWordNet
+from wakeword_export.micro.mixed_net import (
+    CHANNELS,
+    LEAST,
+    MOST,
+    OF_FEATURES,
+    OF_PROBABILITY,
+    STRIDE,
+    Int8Layer,
+    Int8Net,
+    Range,
+    quantised_layer,
+)
 
+_ADD = flat.ADD._replace(version=2)
 _CONCATENATION = flat.CONCATENATION._replace(version=2)
 _STRIDED_SLICE = flat.STRIDED_SLICE._replace(version=2)
 _CONV_2D = flat.CONV_2D._replace(version=3)
 _DEPTHWISE_CONV_2D = flat.DEPTHWISE_CONV_2D._replace(version=3)
 _FULLY_CONNECTED = flat.FULLY_CONNECTED._replace(version=4)
 _LOGISTIC = flat.LOGISTIC._replace(version=2)
+_MAX_POOL_2D = flat.MAX_POOL_2D._replace(version=2)
 _VALID, _RELU = 1, 1
 
 
-def micro_tflite_bytes(net: Int8Net, *, description: str) -> bytes:
+def micro_tflite_bytes(net: MicroNet, *, description: str) -> bytes:
     """The file of a network."""
     return _Writer().written(net, description)
 
@@ -33,17 +48,62 @@ class _Writer:
         self._variables = 0
         self._integers: dict[tuple[int, ...], int] = {}
 
-    def written(self, net: Int8Net, description: str) -> bytes:
+    def written(self, net: MicroNet, description: str) -> bytes:
         model = self._model
         model.add(flat.CALL_ONCE, [], [], (0, "Int32", 1))
-        taken = self._tensor((1, STRIDE, CHANNELS), net.first.inputs)
-        steps = self._shaped(taken, (1, STRIDE, 1, CHANNELS), net.first.inputs)
-        steps = self._convolved(net.first, self._with_past(steps, net.first, STRIDE), stride=STRIDE)
+        taken = self._tensor((1, STRIDE, CHANNELS), OF_FEATURES)
+        frames = self._shaped(taken, (1, STRIDE, 1, CHANNELS), OF_FEATURES)
+        if isinstance(net, Int8Net):
+            logit, values = self._net(net, frames), net.last.outputs
+        else:
+            logit, values = self._word_net(net, frames), OF_LOGIT
+        outputs = [self._probability(logit, values)]
+        return model.to_bytes([taken], outputs, description=description)
+
+    def _net(self, net: Int8Net, frames: int) -> int:
+        """The logit of a MixedNet."""
+        steps = self._convolved(net.first, self._with_past(frames, net.first, STRIDE), stride=STRIDE)
         for in_time, mixture in net.blocks:
             steps = self._each_channel(in_time, self._with_past(steps, in_time))
             steps = self._convolved(mixture, steps)
-        probability = self._probability(net.last, self._with_past(steps, net.last))
-        return model.to_bytes([taken], [probability], description=description)
+        return self._logit(net.last, self._with_past(steps, net.last))
+
+    def _word_net(self, net: MicroWordNet, frames: int) -> int:
+        fit = self._fit(net.word, self._phonemes(net.word.network, frames))
+        fits = self._kept(fit, OF_FIT, np.full((1, HELD - 1, 1, 1), LEAST, np.int8))
+        added = self._logit(net.logit, self._largest(fits, OF_FIT, HELD))
+        return self._sum(added, self._net(net.student, frames), (1, 1), OF_LOGIT)
+
+    def _phonemes(self, network: MicroPhonemes, frames: int) -> int:
+        steps = self._convolved(network.first, self._with_past(frames, network.first, STRIDE), stride=STRIDE)
+        for in_time, mixture, total in network.blocks:
+            mixed = self._convolved(mixture, self._each_channel(in_time, self._with_past(steps, in_time)))
+            steps = self._sum(steps, mixed, (1, 1, 1, len(mixture.bias)), total)
+        return steps
+
+    def _fit(self, word: MicroWord, steps: int) -> int:
+        """How well the word fits, ``(1, 1, 1, 1)`` in the range ``OF_FIT``: see ``MicroWord.fits``."""
+        logits, sounds = word.logits.outputs, 1 + int(word.sounds.max())
+        largest = self._largest(self._convolved(word.logits, steps), logits, len(word.logits.bias))
+        best = self._largest(self._convolved(word.alternatives, steps), logits, len(word.alternatives.bias) // sounds)
+        lost, parts = Range(word.scale, MOST), len(word.sounds)
+        each = np.eye(1 + sounds, dtype=np.float32)[word.sounds]
+        each[:, sounds] = -1
+        heard = self._convolved(
+            quantised_layer(each[None], np.zeros(parts, np.float32), (logits, lost)),
+            self._concatenated([best, largest], logits, 3),
+        )
+        ways = np.zeros((len(word.ends), parts), np.float32)
+        ways[np.arange(len(word.ends)), word.ends] = 1 / word.lengths
+        handle = self._variable(np.full((1, 1, 1, parts), LEAST, np.int8), lost)
+        state = self._tensor((1, 1, 1, parts), lost)
+        self._model.add(flat.READ_VARIABLE, [handle], [state])
+        before = [self._convolved(_chosen(indices, lost), state) for indices in (word.before, word.direct)]
+        best = self._largest(self._concatenated([state, *before], lost, 1), lost, 1 + len(before))
+        state = self._sum(best, heard, (1, 1, 1, parts), lost)
+        self._model.add(flat.ASSIGN_VARIABLE, [handle, state], [])
+        fits = self._convolved(quantised_layer(ways[None], np.zeros(len(ways), np.float32), (lost, OF_FIT)), state)
+        return self._largest(fits, OF_FIT, len(ways))
 
     def _tensor(self, shape: tuple[int, ...], values: Range) -> int:
         return self._model.tensor(*shape, kind=INT8, quantized=Quantized([values.scale], values.zero))
@@ -60,17 +120,17 @@ class _Writer:
         return found
 
     def _with_past(self, steps: int, layer: Int8Layer, new: int = 1) -> int:
-        """The last steps with those that the layer needs before them; the latest ones are kept for the next time."""
-        model, values = self._model, layer.inputs
-        kept, channels = len(layer.weight) - new, layer.weight.shape[-1]
-        handle = self._variable(np.full((1, kept, 1, channels), values.zero, np.int8), values)
-        before, joined = (
-            self._tensor((1, kept, 1, channels), values),
-            self._tensor((1, kept + new, 1, channels), values),
-        )
+        """The last steps with those that the layer needs before them."""
+        zeros = np.full((1, len(layer.weight) - new, 1, layer.weight.shape[-1]), layer.inputs.zero, np.int8)
+        return self._kept(steps, layer.inputs, zeros)
+
+    def _kept(self, steps: int, values: Range, start: NDArray[np.int8]) -> int:
+        """The last steps with the ones before them, which are ``start`` at first; the latest are kept for the next time."""
+        model, kept = self._model, start.shape[1]
+        handle, before = self._variable(start, values), self._tensor(start.shape, values)
         model.add(flat.READ_VARIABLE, [handle], [before])
-        model.add(_CONCATENATION, [before, steps], [joined], (0, "Int32", 1))
-        after, ends = self._tensor((1, kept, 1, channels), values), self._whole(0, 0, 0, 0)
+        joined = self._concatenated([before, steps], values, 1)
+        after, ends = self._tensor(start.shape, values), self._whole(0, 0, 0, 0)
         # All of each axis but the second, from its end.
         masks: list[flat.Option] = [(0, "Int32", 0b1101), (1, "Int32", 0b1111)]
         model.add(_STRIDED_SLICE, [joined, self._whole(0, -kept, 0, 0), ends, self._whole(1, 1, 1, 1)], [after], *masks)
@@ -124,14 +184,51 @@ class _Writer:
         scales = (layer.scales * np.float32(layer.inputs.scale)).tolist()
         return self._model.constant(layer.bias, Quantized(scales))
 
-    def _probability(self, layer: Int8Layer, given: int) -> int:
-        """The last layer, from rows to the output."""
+    def _sum(self, one: int, other: int, shape: tuple[int, ...], values: Range) -> int:
+        found = self._tensor(shape, values)
+        self._model.add(_ADD, [one, other], [found], (0, "Int8", 0))
+        return found
+
+    def _concatenated(self, some: list[int], values: Range, axis: int) -> int:
+        shapes = [self._model.shape(one) for one in some]
+        shape = list(shapes[0])
+        shape[axis] = sum(one[axis] for one in shapes)
+        found = self._tensor(tuple(shape), values)
+        self._model.add(_CONCATENATION, some, [found], (0, "Int32", axis))
+        return found
+
+    def _largest(self, given: int, values: Range, count: int) -> int:
+        """The largest of ``count`` numbers each, which are one after the other: ``(1, 1, 1, others)``."""
+        others = int(np.prod(self._model.shape(given))) // count
+        rows = self._shaped(given, (1, count, 1, others), values)
+        found = self._tensor((1, 1, 1, others), values)
+        options: list[flat.Option] = [
+            *((0, "Int8", _VALID), (1, "Int32", 1), (2, "Int32", 1), (3, "Int32", 1), (4, "Int32", count)),
+            (5, "Int8", 0),
+        ]
+        self._model.add(_MAX_POOL_2D, [rows], [found], *options)
+        return found
+
+    def _logit(self, layer: Int8Layer, given: int) -> int:
+        """The last layer, from rows to the logit."""
         model, numbers = self._model, layer.weight.size
         flattened = self._shaped(given, (1, numbers), layer.inputs)
         weight = model.constant(layer.weight.reshape(1, numbers), Quantized(layer.scales.tolist()))
-        logit, probability = self._tensor((1, 1), layer.outputs), self._tensor((1, 1), Range(1 / OF_PROBABILITY, LEAST))
+        logit = self._tensor((1, 1), layer.outputs)
         model.add(_FULLY_CONNECTED, [flattened, weight, self._bias(layer)], [logit])
+        return logit
+
+    def _probability(self, logit: int, values: Range) -> int:
+        """The output, from the logit."""
+        model, probability = self._model, self._tensor((1, 1), Range(1 / OF_PROBABILITY, LEAST))
         model.add(_LOGISTIC, [logit], [probability])
         output = model.tensor(1, 1, kind=flat.UINT8, quantized=Quantized([1 / OF_PROBABILITY]))
         model.add(flat.QUANTIZE, [probability], [output])
         return output
+
+
+def _chosen(indices: Indices, values: Range) -> Int8Layer:
+    """Some numbers of many, by their places; nothing lost for ``BEGIN``, all of it for ``DEAD``."""
+    weight = np.eye(len(indices), dtype=np.float32)[indices] * (indices >= 0)[:, None]
+    bias = np.where(indices == DEAD, -LOST * values.scale, 0)
+    return quantised_layer(weight[None], bias, (values, values))

@@ -19,7 +19,8 @@ from wakeword_export.head.head_scores import HeadScores
 from wakeword_export.micro.micro_features import micro_features
 from wakeword_export.micro.micro_files import MicroStudent, write_student
 from wakeword_export.micro.micro_point import chosen_cutoff, micro_scores
-from wakeword_export.micro.mixed_net import CHANNELS, STRIDE, Int8Net
+from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
+from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
 from wakeword_export.student.micro_pack import micro_pack_path, read_micro_pack
 from wakeword_export.student.student_batches import SPAN, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_export.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
@@ -96,7 +97,8 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         )
         network = fit_student(scenes, settings, seed=config.seed)
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
-        net = quantised(network, batches.clean(_WINDOWS).numpy())
+        own = quantised(network, batches.clean(_WINDOWS).numpy())
+        net = beside_phonemes(own, model.card)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
         cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
@@ -114,12 +116,12 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         lines.append(
             "people may be found less often than synthetic words: export with --background and --positives measures it"
         )
-    student = MicroStudent(config.keyword, net, cutoff, lines)
+    student = MicroStudent(config.keyword, own, cutoff, lines, phonemes=net is not own)
     write_student(run / STUDENT_FILE, student)
     return student
 
 
-def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> HeadScores:
+def heard_by(net: MicroNet, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> HeadScores:
     """What a network says of scenes of the word and of background."""
     positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
     streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]

@@ -20,7 +20,9 @@ from wakeword.format.session import open_session
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword.verify.verifier_head import HEAD_KEY, Head
-from wakeword_export.micro.micro_files import MicroStudent, write_student
+from wakeword_export.micro.micro_files import MicroStudent, arena_of, write_student
+from wakeword_export.micro.micro_word_net import beside_phonemes
+from wakeword_export.micro.mixed_net import Int8Net
 from wakeword_tools.handover import STUDENT_FILE
 from wakeword_tools.measure.cards import embed_card
 
@@ -121,6 +123,29 @@ def test_with_recordings_the_promise_is_printed_and_written(cli, background: Pat
     assert [line.split(":")[0] for line in lines[:3]] == ["0.3", "0.5", "0.7"]
     assert f"0.5: {usual['false_accepts_per_hour']['count']} false accept" in lines[1]
     assert lines[1] in (tmp_path / "out" / "README.txt").read_text()
+
+
+def in_german(model: bytes) -> bytes:
+    """A model as one of a German word, whose phonemes no export hears."""
+    card = parse_model(model).card
+    return embed_card(model, replace(card, training={**card.training, "language": "de"}))
+
+
+def test_an_english_word_has_its_phonemes_beside_the_student(cli, tmp_path: Path) -> None:
+    content, sizes = {}, {}
+    for phonemes in (True, False):  # a student that was judged without them stays alone
+        student = MicroStudent("computer", doubtful_net(), 250, ["as it says"], phonemes=phonemes)
+        write_student(tmp_path / "computer" / STUDENT_FILE, student)
+        out = tmp_path / f"with-{phonemes}"
+        ended = cli("export", "computer", out, "--to", "microwakeword", "--work", tmp_path)
+        assert ended.status == 0, ended.err
+        content[phonemes] = json.loads((out / "computer.json").read_text())["micro"]["tensor_arena_size"]
+        sizes[phonemes] = (out / "computer.tflite").stat().st_size
+    net = beside_phonemes(doubtful_net(), parse_model(read_model_bytes(shipped_models()["computer"])).card)
+    assert content == {True: arena_of(net), False: arena_of(doubtful_net())}
+    assert sizes[True] > 2 * sizes[False]
+    german = parse_model(in_german(read_model_bytes(shipped_models()["computer"]))).card
+    assert isinstance(beside_phonemes(doubtful_net(), german), Int8Net)
 
 
 def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp_path: Path) -> None:

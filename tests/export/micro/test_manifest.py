@@ -16,7 +16,9 @@ from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 
 def test_the_cutoff_is_kept() -> None:
     for cutoff in range(1, 255):
-        probability = manifest("a word", "word.tflite", cutoff=cutoff, language="en")["micro"]["probability_cutoff"]
+        probability = manifest("a word", "word.tflite", cutoff=cutoff, language="en", arena=9)["micro"][
+            "probability_cutoff"
+        ]
         assert 0 < probability < 1
         # As ESPHome's generated code has it.
         assert int(probability * 255) == cutoff
@@ -47,7 +49,7 @@ def test_esphome_accepts_it(tmp_path: Path) -> None:
 
     (tmp_path / "satellite.yaml").write_text(CONFIGURATION)
     (tmp_path / "word.tflite").write_bytes(micro_tflite_bytes(random_net(), description="a word"))
-    content = manifest("hey zorvella", "word.tflite", cutoff=240, language="de")
+    content = manifest("hey zorvella", "word.tflite", cutoff=240, language="de", arena=24_000)
     done = checked(content)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "Configuration is valid" in done.stdout + done.stderr

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wakeword_export.head.head_scores import HeadScores
-from wakeword_export.micro.micro_point import LARGEST_CUTOFF, chosen_cutoff, threshold_of
+from wakeword_export.micro.micro_point import LARGEST_CUTOFF, LEAST_CUTOFF, chosen_cutoff, threshold_of
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
@@ -25,7 +25,12 @@ def test_the_rate_is_kept() -> None:
         found = heard()
         cutoff, _ = chosen_cutoff(found, rate, warn=pytest.fail)
         assert events_at(found.scores.streams, threshold_of(cutoff), hop=STRIDE) <= rate * 8
-        assert 0 < cutoff <= LARGEST_CUTOFF
+        assert LEAST_CUTOFF <= cutoff <= LARGEST_CUTOFF
+
+
+def test_where_nothing_was_heard_it_does_not_fire_at_everything() -> None:
+    cutoff, _ = chosen_cutoff(heard(events=1), 0.5, warn=lambda line: None)
+    assert cutoff == LEAST_CUTOFF
 
 
 def test_a_higher_rate_gives_no_higher_cutoff() -> None:

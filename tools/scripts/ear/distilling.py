@@ -3,19 +3,29 @@
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from scripts.ear.ear_windows import BEFORE
+from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_speech, draw_unlabelled
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
+from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork
 
 LATE = 8
 """Outputs by which a small network says a phoneme after the large one, which hears what follows: 160 ms."""
 WAYS = 3
 """Surroundings into which a window of speech is put."""
+OUTPUT = 2 * SAMPLE_RATE // 100
+"""Samples from one output of the large network to the next."""
+_SECONDS = 3
+_ALONE, _UNLABELLED = 0.12, 0.15
+"""Shares of windows without speech and without texts."""
 _PEAK_DB, _HISS_DB = (-32, -1), (-95, -55)
 _BLANK_COUNTS, _PHONEME_COUNTS = 0.4, 1.6
 """Weight of an output in which the large network is silent, and what a phoneme adds."""
@@ -31,6 +41,52 @@ def at_some_level(sound: Array, random: np.random.Generator) -> Array:
     loud = (sound * 10 ** (random.uniform(*_PEAK_DB) / 20) / peak).clip(-1, 1)
     hiss = 10 ** (random.uniform(*_HISS_DB) / 20) * random.standard_normal(len(sound))
     return np.asarray(loud + hiss, np.float32)
+
+
+@dataclass(frozen=True)
+class DeviceLessons:
+    """Windows of 3 s as a small network gets them, and what has to be said in them."""
+
+    heard: NDArray[Any]
+    """The features of each, ``(windows, n, width)``."""
+    numbers: NDArray[np.int64]
+    """Which of ``said`` each window is: ``(windows,)``."""
+    said: NDArray[np.float16]
+    """What the large network hears in clean windows: probabilities ``(clean windows, 150, tokens)``."""
+    tokens: tuple[str, ...]
+
+
+def make_lessons(
+    speech: AlignedSpeech,
+    unlabelled: NDArray[np.float16],
+    around: Surroundings,
+    teacher: PhonemeNetwork,
+    tokens: Sequence[str],
+    features: Callable[[Array, np.random.Generator], NDArray[Any]],
+    count: int,
+    seed: int,
+    progress: Callable[[int], None] = lambda _: None,
+) -> DeviceLessons:
+    """``count`` clean windows, each in several surroundings; a window without speech has nothing to say."""
+    random = np.random.default_rng(seed)
+    columns = [teacher.tokens.index(token) for token in tokens]
+    said = np.zeros((count, _SECONDS * SAMPLE_RATE // OUTPUT, len(tokens)), np.float16)
+    heard, numbers = [], []
+    for number in range(count):
+        drawn = random.random()
+        if drawn < _ALONE:
+            said[number, :, tokens.index(BLANK)] = 1
+            sounds = [around.alone(random)]
+        else:
+            spoken = drawn >= _ALONE + _UNLABELLED
+            clean = draw_speech(speech, random) if spoken else draw_unlabelled(unlabelled, random)
+            likely = np.exp(teacher.log_probabilities(clean)[: said.shape[1], columns])
+            said[number] = likely / likely.sum(axis=1, keepdims=True)
+            sounds = [around.around(clean, random) for _ in range(WAYS)]
+        heard += [features(at_some_level(sound, random), random) for sound in sounds]
+        numbers += [number] * len(sounds)
+        progress(number)
+    return DeviceLessons(np.stack(heard), np.array(numbers), said, tuple(tokens))
 
 
 def losses_of(logits: Tensor, told: Tensor, blank: int) -> Tensor:

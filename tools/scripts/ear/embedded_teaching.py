@@ -1,7 +1,6 @@
 """Phonemes of openWakeWord's embeddings: a network says in noise and rooms what the recogniser hears in clean windows."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -9,12 +8,10 @@ import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from scripts.ear.distilling import LATE, WAYS, at_some_level, losses_of, teach
-from scripts.ear.ear_windows import AlignedSpeech, Surroundings, draw_speech, draw_unlabelled
-from wakeword.audio.pcm import SAMPLE_RATE
+from scripts.ear.distilling import LATE, OUTPUT, DeviceLessons, losses_of, teach
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION
-from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import BLANK
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, last_sample
 
@@ -22,62 +19,15 @@ EARLY = 2
 """Steps before the first embedding of a look, which has heard them too."""
 OUTPUTS = 4
 """Outputs of a step, every 20 ms."""
-_FRAME = 2 * SAMPLE_RATE // 100
-_SECONDS = 3
-_ALONE, _UNLABELLED = 0.12, 0.15
-"""Shares of windows without speech and without texts."""
 _DROPPED, _DECAY = 0.25, 1e-2
 _MASKED, _MOST_MASKED, _NOISE = 0.5, 3, 0.3
 """Share of looks with some steps left out, how many, and the most noise, in deviations of the embeddings: without noise and
 dropout the network learns its few hours by heart."""
 
 
-@dataclass(frozen=True)
-class EmbeddedLessons:
-    """Windows of 3 s as openWakeWord's embeddings, and what has to be said in them."""
-
-    embeddings: NDArray[np.float16]
-    """``(windows, 28, 96)``."""
-    numbers: NDArray[np.int64]
-    """Which of ``said`` each window is: ``(windows,)``."""
-    said: NDArray[np.float16]
-    """What the recogniser hears in clean windows: probabilities ``(clean windows, 150, tokens)``."""
-    tokens: tuple[str, ...]
-
-
-def make_lessons(
-    speech: AlignedSpeech,
-    unlabelled: NDArray[np.float16],
-    around: Surroundings,
-    teacher: PhonemeNetwork,
-    tokens: Sequence[str],
-    features: OwwFeatures,
-    count: int,
-    seed: int,
-    progress: Callable[[int], None] = lambda _: None,
-) -> EmbeddedLessons:
-    """``count`` clean windows, each in several surroundings; a window without speech has nothing to say."""
-    random = np.random.default_rng(seed)
-    columns = [teacher.tokens.index(token) for token in tokens]
-    said = np.zeros((count, _SECONDS * SAMPLE_RATE // _FRAME, len(tokens)), np.float32)
-    embeddings, numbers = [], []
-    for number in range(count):
-        drawn = random.random()
-        if drawn < _ALONE:
-            said[number, :, tokens.index(BLANK)] = 1
-            sounds = [around.alone(random)]
-        else:
-            spoken = drawn >= _ALONE + _UNLABELLED
-            clean = draw_speech(speech, random) if spoken else draw_unlabelled(unlabelled, random)
-            said[number] = np.exp(teacher.log_probabilities(clean)[: said.shape[1], columns])
-            said[number] /= said[number].sum(axis=1, keepdims=True)
-            sounds = [around.around(clean, random) for _ in range(WAYS)]
-        for sound in sounds:
-            heard = features.embeddings([at_some_level(sound, random)])[AUTOFILL // STEP :]
-            embeddings.append(heard.astype(np.float16))
-            numbers.append(number)
-        progress(number)
-    return EmbeddedLessons(np.stack(embeddings), np.array(numbers), said.astype(np.float16), tuple(tokens))
+def embedded(features: OwwFeatures) -> Callable[[Array, np.random.Generator], NDArray[np.float16]]:
+    """The embeddings of a window, ``(28, 96)``."""
+    return lambda sound, _: features.embeddings([sound])[AUTOFILL // STEP :].astype(np.float16)
 
 
 class EmbeddedNetwork(nn.Module):
@@ -124,7 +74,7 @@ class EmbeddedNetwork(nn.Module):
 
 
 def teach_embedded(
-    lessons: EmbeddedLessons,
+    lessons: DeviceLessons,
     *,
     width: int,
     layers: int,
@@ -137,7 +87,7 @@ def teach_embedded(
     """A network that was taught, with the mean of its last weights. The same lessons and seed give the same network."""
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
-    some = torch.from_numpy(lessons.embeddings[::20].astype(np.float32)).flatten(0, 1)
+    some = torch.from_numpy(lessons.heard[::20].astype(np.float32)).flatten(0, 1)
     network = EmbeddedNetwork(
         len(lessons.tokens), width=width, layers=layers, mean=some.mean(0), deviation=some.std(0) + 1e-3
     )
@@ -150,11 +100,11 @@ def teach_embedded(
 
 
 def _loss(
-    network: EmbeddedNetwork, lessons: EmbeddedLessons, rows: NDArray[np.int64], random: np.random.Generator
+    network: EmbeddedNetwork, lessons: DeviceLessons, rows: NDArray[np.int64], random: np.random.Generator
 ) -> Tensor:
     """Of one look in each window, at a random step."""
-    firsts = random.integers(0, lessons.embeddings.shape[1] - HEAD_EMBEDDINGS + 1, len(rows))
-    looks = np.stack([lessons.embeddings[row, at : at + HEAD_EMBEDDINGS] for row, at in zip(rows, firsts, strict=True)])
+    firsts = random.integers(0, lessons.heard.shape[1] - HEAD_EMBEDDINGS + 1, len(rows))
+    looks = np.stack([lessons.heard[row, at : at + HEAD_EMBEDDINGS] for row, at in zip(rows, firsts, strict=True)])
     heard = torch.from_numpy(looks.astype(np.float32))
     heard = heard + _NOISE * torch.rand(len(heard), 1, 1) * torch.randn(heard.shape) * network.deviation
     for one in heard:
@@ -162,7 +112,7 @@ def _loss(
             at = int(random.integers(0, HEAD_EMBEDDINGS - 2))
             one[at : at + int(random.integers(1, 1 + _MOST_MASKED))] = network.mean
     logits = network(heard)
-    end = round((last_sample(0) + AUTOFILL) / _FRAME) - LATE - OUTPUTS
+    end = round((last_sample(0) + AUTOFILL) / OUTPUT) - LATE - OUTPUTS
     places = (end + OUTPUTS * (firsts - EARLY))[:, None] + np.arange(logits.shape[1])
     inside = torch.from_numpy(((places >= 0) & (places < lessons.said.shape[1])).astype(np.float32))
     spoken = lessons.said[lessons.numbers[rows][:, None], places.clip(0, lessons.said.shape[1] - 1)]

@@ -1,0 +1,185 @@
+"""A word by its phonemes in microWakeWord's features: a small network that all words share, and the search for the word.
+
+The ear taught the network (``scripts.make_micro_phonemes``), which says each 30 ms which phoneme was heard 0.18 s ago. The
+search is that of ``quick_phonemes``, one step at a time: every path is the best of staying in a sound, of coming from what
+stands before it, and of beginning. All of it is whole numbers of 8 bits and operators that a device has.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.base.errors import ModelError
+from wakeword.base.types import Array
+from wakeword.format.verifier_card import TokenLosses, Variant
+from wakeword_export.head.phoneme_head import BETWEEN, SoundTokens, ways_heard
+from wakeword_export.micro.mixed_net import (
+    LEAST,
+    MOST,
+    STRIDE,
+    Int8,
+    Int8Layer,
+    Range,
+    layer_arrays,
+    layer_from,
+    quantised_layer,
+    whole_steps,
+)
+
+_NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
+LOST = MOST - LEAST
+"""Steps that a path may lose: it is dead then."""
+BEGIN, DEAD = -2, -1
+_STEP, _LOST_A_PHONEME = 0.1, 2.6
+"""Nats of a step at least, and what a path may lose a phoneme: steps are larger where a word is long."""
+OF_FIT = Range(float(np.float32(4 / LOST)), MOST)
+"""Range of how well a word fits: the mean of what its phonemes lose, down to -4."""
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MicroPhonemes:
+    """A convolution over five frames, then blocks as those of a MixedNet, each added to what it got; at last tokens."""
+
+    tokens: tuple[str, ...]
+    first: Int8Layer
+    blocks: tuple[tuple[Int8Layer, Int8Layer, Range], ...]
+    """The convolution in time, the mixture, and the range of the sum."""
+    weight: Array
+    """Of the tokens' logits, ``(tokens, width)`` float32."""
+    bias: Array
+    """``(tokens,)``."""
+    largest: float
+    """The largest logit."""
+
+    @classmethod
+    def read(cls, path: Path = _NETWORK_FILE) -> "MicroPhonemes":
+        """The network in its file. ``ModelError`` if it cannot be read."""
+        try:
+            with np.load(path) as file:
+                arrays = {name: file[name] for name in file.files}
+            sums = [Range(float(scale), int(zero)) for scale, zero in arrays["sums"]]
+            layers = [layer_from(arrays, number) for number in range(1 + 2 * len(sums))]
+            blocks = tuple(zip(layers[1::2], layers[2::2], sums, strict=True))
+            weight, bias = (arrays[name].astype(np.float32) for name in ("weight", "bias"))
+            return cls(tuple(arrays["tokens"].tolist()), layers[0], blocks, weight, bias, float(arrays["largest"]))
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise ModelError(f"{path}: expected the phonemes of features; is the installation complete?") from error
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What ``read`` restores, for ``numpy.savez``."""
+        layers = [self.first, *(layer for in_time, mixture, _ in self.blocks for layer in (in_time, mixture))]
+        found = {
+            name: part for number, layer in enumerate(layers) for name, part in layer_arrays(layer, number).items()
+        }
+        found |= {"sums": np.array([one for _, _, one in self.blocks]), "tokens": np.array(self.tokens)}
+        found |= {"weight": self.weight.astype(np.float16), "bias": self.bias.astype(np.float16)}
+        return found | {"largest": np.array(self.largest)}
+
+    @property
+    def outputs(self) -> Range:
+        """The range of what the blocks give."""
+        return self.blocks[-1][2]
+
+    def steps(self, frames: NDArray[np.uint8]) -> Int8:
+        """Features ``(frames, 40)`` -> ``(frames // 3, width)``."""
+        steps, given = self.first(whole_steps(frames), stride=STRIDE), self.first.outputs
+        for in_time, mixture, total in self.blocks:
+            steps = total.of_sum((steps, given), (mixture(in_time(steps)), mixture.outputs))
+            given = total
+        return steps
+
+
+@dataclass(frozen=True)
+class MicroWord:
+    """The search for a word.
+
+    Its state is what the best path has lost that is in the last sound of each beginning of each way to say the word, and
+    then, again of each, what the best path has lost that stands behind it. It is at most 0, in steps of ``scale``.
+    """
+
+    network: MicroPhonemes
+    logits: Int8Layer
+    """The tokens', from what the network gives."""
+    alternatives: Int8Layer
+    """What each sound may be, less what that costs: the first token of each sound, the second of each and so on."""
+    sounds: Indices
+    """The sound of each part of the state."""
+    before: Indices
+    """The part that comes before each part; ``BEGIN`` where a path may begin, ``DEAD`` where nothing comes before it."""
+    direct: Indices
+    """The sound from which each part may be entered without anything between."""
+    ends: Indices
+    """The last part of each way."""
+    lengths: Indices
+    """The phonemes of each way."""
+
+    @classmethod
+    def of(
+        cls, network: MicroPhonemes, variants: Sequence[Variant], losses: Sequence[TokenLosses]
+    ) -> "MicroWord | None":
+        """``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if it lacks a phoneme of each way."""
+        known = list(dict.fromkeys(ways_heard(network.tokens, variants, losses)))
+        return cls._of_ways(network, known) if known else None
+
+    @classmethod
+    def _of_ways(cls, network: MicroPhonemes, ways: Sequence[Sequence[SoundTokens]]) -> "MicroWord":
+        """Ways that begin alike share their beginnings."""
+        beginnings = list(dict.fromkeys(tuple(way[:length]) for way in ways for length in range(1, 1 + len(way))))
+        place = {(): BEGIN} | {one: number for number, one in enumerate(beginnings)}
+        count, sounds = len(beginnings), list(dict.fromkeys([*(one[-1] for one in beginnings), BETWEEN]))
+        previous = [place[one[:-1]] for one in beginnings]
+        # Neighbours that share a token need something between them.
+        alike = [len(one) > 1 and bool(dict(one[-1]).keys() & dict(one[-2]).keys()) for one in beginnings]
+        lengths = [len(way) for way in ways]
+        scale = max(_STEP, _LOST_A_PHONEME * max(lengths) / LOST)
+        logits = Range(float(np.float32(scale)), MOST - round(network.largest / scale))
+        most = max(map(len, sounds))
+        rows = [sound[min(number, len(sound) - 1)] for number in range(most) for sound in sounds]
+        columns = [network.tokens.index(token) for token, _ in rows]
+        lost = network.bias[columns] - np.array([loss for _, loss in rows], np.float32)
+        return cls(
+            network,
+            _linear(network.weight, network.bias, network.outputs, logits),
+            _linear(network.weight[columns], lost, network.outputs, logits),
+            np.array([*(sounds.index(one[-1]) for one in beginnings), *[sounds.index(BETWEEN)] * count]),
+            np.array([*(one if one < 0 else count + one for one in previous), *range(count)]),
+            np.array(
+                [
+                    *(DEAD if one < 0 or same else one for one, same in zip(previous, alike, strict=True)),
+                    *[DEAD] * count,
+                ]
+            ),
+            np.array([place[tuple(way)] for way in ways]),
+            np.array(lengths),
+        )
+
+    @property
+    def scale(self) -> float:
+        """Nats of a step of the state."""
+        return self.logits.outputs.scale
+
+    def fits(self, frames: NDArray[np.uint8]) -> Int8:
+        """How well the word fits where it ends at each step, in steps of ``OF_FIT``: ``(frames // 3,)``."""
+        steps = self.network.steps(frames)
+        best = self.alternatives(steps).reshape(len(steps), -1, 1 + self.sounds.max()).max(axis=1).astype(np.int16)
+        lost = best[:, self.sounds] - self.logits(steps).max(axis=1)[:, None]
+        state, found = np.full(lost.shape[1], -LOST, np.int16), np.empty(lost.shape, np.int16)
+        fixed = np.array([0, -LOST], np.int16)  # what BEGIN and DEAD mean, as places from the end
+        for step, some in enumerate(lost):
+            known = np.concatenate([state, fixed])
+            state = np.maximum(np.maximum(state, np.maximum(known[self.before], known[self.direct])) + some, -LOST)
+            found[step] = state
+        of_ways = np.floor(found[:, self.ends] * (self.scale / OF_FIT.scale / self.lengths) + 0.5)
+        fits: Int8 = np.clip(of_ways.max(axis=1) + OF_FIT.zero, LEAST, MOST).astype(np.int8)
+        return fits
+
+
+def _linear(weight: Array, bias: Array, inputs: Range, outputs: Range) -> Int8Layer:
+    return quantised_layer(weight[None], bias, (inputs, outputs))

@@ -1,0 +1,80 @@
+"""The phonemes of a word on a device are the search of ``KeywordPhonemes`` in what the network says, step by step."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.micro_nets import WAYS, random_frames, random_net, random_phonemes, random_word
+
+from wakeword.base.errors import ModelError
+from wakeword.verify.phoneme_verifier import KeywordPhonemes
+from wakeword_export.micro.micro_phonemes import OF_FIT, MicroPhonemes, MicroWord
+from wakeword_export.micro.micro_word_net import HELD, MicroWordNet
+
+FRAMES = random_frames(360, seed=3)
+
+
+def fits_of(word: MicroWord) -> np.ndarray:
+    found: np.ndarray = (word.fits(FRAMES).astype(float) - OF_FIT.zero) * OF_FIT.scale
+    return found
+
+
+@pytest.mark.parametrize("ways", [WAYS, WAYS[:1], WAYS[1:]])
+def test_it_finds_what_the_search_finds(ways: list) -> None:
+    network = random_phonemes()
+    losses = [tuple(tuple(0.5 * n for n in range(len(phoneme))) for phoneme in way) for way in ways]
+    word = MicroWord.of(network, ways, losses)
+    assert word is not None
+    steps = (network.steps(FRAMES).astype(float) - network.outputs.zero) * network.outputs.scale
+    said = (steps @ network.weight.T + network.bias).astype(np.float32)
+    search = KeywordPhonemes(ways, network.tokens, losses)
+    # The search looks for the best end in all that it is given; whole numbers lose a little at each of the steps.
+    best = np.maximum.accumulate(fits_of(word))
+    expected = np.array([search.score(said[: step + 1]) for step in range(len(said))])
+    assert expected[-1] > expected[20]
+    told = expected > -3
+    assert told.sum() > 40
+    assert np.abs(best - expected)[told].max() < 0.15
+
+
+def test_a_word_too_far_from_what_is_heard_is_dead_and_comes_back() -> None:
+    word = random_word()
+    begun = word.fits(np.concatenate([random_frames(900, seed=4), FRAMES]))
+    assert np.array_equal(begun[-60:], word.fits(FRAMES)[-60:])
+
+
+def test_tokens_that_the_network_lacks_are_left_out() -> None:
+    network = random_phonemes()
+    plain = MicroWord.of(network, [(("a",), ("b",), ("a",))], [])
+    strange = MicroWord.of(network, [(("a",), ("b", "ʒ"), ("a",)), (("ʒ",), ("a",))], [])
+    assert plain is not None
+    assert strange is not None
+    assert np.array_equal(plain.fits(FRAMES), strange.fits(FRAMES))
+    assert MicroWord.of(network, [(("ʒ",), ("a",))], []) is None
+    assert MicroWord.of(network, [], []) is None
+
+
+def test_a_fit_is_added_to_the_student_for_a_while() -> None:
+    word, student = random_word(), random_net()
+    fits, own = fits_of(word), student.last.outputs
+    held = np.array([fits[max(0, step - HELD + 1) : step + 1].max() for step in range(len(fits))])
+    alone = (student.logits(FRAMES).astype(float) - own.zero) * own.scale
+    expected = 256 / (1 + np.exp(-(alone + 3 * held + 3.5)))
+    found = MicroWordNet(student, word).outputs(FRAMES).astype(float)
+    assert expected.std() > 5
+    assert np.abs(found - expected).max() < 12  # steps of the logit
+
+
+def test_the_file_of_the_network_is_the_network(tmp_path: Path) -> None:
+    network = random_phonemes()
+    np.savez(tmp_path / "own.npz", **network.arrays())
+    read = MicroPhonemes.read(tmp_path / "own.npz")
+    assert np.array_equal(read.steps(FRAMES), network.steps(FRAMES))
+    assert read.tokens == network.tokens
+    assert np.allclose(read.weight, network.weight, atol=2e-3)
+    included = MicroPhonemes.read()
+    assert included.steps(FRAMES).shape == (len(FRAMES) // 3, included.weight.shape[1])
+    (tmp_path / "half.npz").write_bytes((tmp_path / "own.npz").read_bytes()[:500])
+    for name in ("none", "half"):
+        with pytest.raises(ModelError, match=rf"{name}\.npz: expected the phonemes of features"):
+            MicroPhonemes.read(tmp_path / f"{name}.npz")
