@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import openwakeword_onnx
-from wakeword_export.contenders import microwakeword, porcupine, pyopenwakeword
+from benchmarks import openwakeword_onnx, porcupine
+from wakeword_export.contenders import microwakeword, pyopenwakeword
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS, detector_for
 
 PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
-"""The engines of the registry, and openWakeWord by its makers, which takes no files of users."""
+"""The engines of the registry, openWakeWord by its makers, which takes no files of users, and Porcupine, whose key nobody
+here has."""
 
 MOST_KEYWORDS = 3
 """Number of keywords that are measured together."""

@@ -94,7 +94,7 @@ def test_wrong_use_is_one_line(cli, engines: tuple[str | Path, ...]) -> None:
         (("compare", *engines[5:]), "expected OLD and NEW"),
         ((*engines, "--negatives", engines[-1]), "leave out other negatives"),
         (("compare", "marvin", "marvin", *engines[5:], "--fa-per-hour", "1"), "--fa-per-hour needs --engine"),
-        ((*engines, "--engine", "porcupine:gone.ppn"), "gone.ppn: expected FILE.ppn of Porcupine, found no such file"),
+        ((*engines, "--engine", "openwakeword:gone.tflite"), "gone.tflite: expected FILE.tflite"),
     ):
         done = cli(*arguments)
         assert (done.status != 0, done.out) == (True, "")

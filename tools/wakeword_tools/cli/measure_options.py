@@ -201,9 +201,8 @@ class CompareOptions:
     """Say whether a new model is better than an old one, or which of several engines, on the same recordings.
 
     Two models: each at its own default point, or at --point. What one finds more is weighed against what it fires more, and
-    against the false accepts that its point promises. With --engine: ours:WORD, microwakeword:FILE.json,
-    openwakeword:FILE.tflite or porcupine:FILE.ppn, all at the same false accepts an hour. Take recordings that no model was
-    trained on.
+    against the false accepts that its point promises. With --engine: ours:WORD, microwakeword:FILE.json
+    or openwakeword:FILE.tflite, all at the same false accepts an hour. Take recordings that no model was trained on.
     """
 
     old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""

@@ -1,7 +1,7 @@
 """The registry of wake-word engines: this project's, and others from installed packages.
 
 A package adds one with an entry point of the group ``wakeword.contenders`` that has the engine's name and refers to its
-``Contender`` record; ``wakeword-export`` adds microWakeWord, openWakeWord and Porcupine so::
+``Contender`` record; ``wakeword-export`` adds microWakeWord and openWakeWord so::
 
     [project.entry-points."wakeword.contenders"]
     myengine = "my_package.listening:ENGINE"

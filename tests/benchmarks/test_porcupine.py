@@ -1,14 +1,17 @@
 """Porcupine, which reports words and no scores, is swept over its sensitivities in one pass."""
 
+import importlib.metadata
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
+from benchmarks.porcupine import ENGINE, KEY_VARIABLE, SENSITIVITIES, PorcupineEngine
 from wakeword.base.errors import ConfigError, ModelError
-from wakeword_export.contenders.porcupine import KEY_VARIABLE, SENSITIVITIES, PorcupineEngine
+from wakeword_tools.contenders.registry import ENTRY_POINTS
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
 
 
@@ -36,7 +39,15 @@ def word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setitem(sys.modules, "pvporcupine", module)
     monkeypatch.setenv(KEY_VARIABLE, "key")
     (tmp_path / "hey-marvin_linux.ppn").write_bytes(b"secret")
-    return f"porcupine:{tmp_path / 'hey-marvin_linux.ppn'}"
+    found = importlib.metadata.entry_points
+
+    def points(**wanted: str) -> list[EntryPoint]:
+        own = EntryPoint("porcupine", "benchmarks.porcupine:ENGINE", ENTRY_POINTS)  # as a package would add it
+        is_wanted = wanted.get("group") == ENTRY_POINTS and wanted.get("name", own.name) == own.name
+        return [*([own] if is_wanted else []), *found(**wanted)]
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", points)
+    return f"{ENGINE.name}:{tmp_path / 'hey-marvin_linux.ppn'}"
 
 
 def test_a_threshold_fires_where_its_sensitivity_does(word: str) -> None:
