@@ -32,8 +32,6 @@ class Scanned:
     """What was found in one recording."""
 
     name: str
-    inside: str
-    """Its path inside the folder that was given."""
     seconds: float
     """Seconds of audio that were read."""
     cpu: float
@@ -95,7 +93,7 @@ class ScanWork:
 
     def lost(self, item: Recording, reason: str) -> Scanned:
         """The row of a recording on which a process died."""
-        return Scanned(item.name, item.inside, 0.0, 0.0, (), f"{item.name}: {reason}")
+        return Scanned(item.name, 0.0, 0.0, (), f"{item.name}: {reason}")
 
     def is_final(self, row: Scanned) -> bool:
         """Whether all of it could be read."""
@@ -112,7 +110,9 @@ class ScanWork:
         """The row of ``to_json``."""
         found = content["detections"]
         detections = tuple(Detection(audio=_NO_AUDIO, **{name: one[name] for name in _FIELDS}) for one in found)
-        return Scanned(**{**content, "detections": detections})
+        # By name: earlier versions wrote more.
+        values = {field.name: content[field.name] for field in dataclasses.fields(Scanned)}
+        return Scanned(**{**values, "detections": detections})
 
 
 def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
@@ -131,7 +131,7 @@ def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
         error = str(problem)
     seconds = 0.0 if source is None else source.seconds
     reported.finish(seconds)
-    return Scanned(recording.name, recording.inside, seconds, time.process_time() - started, tuple(found), error)
+    return Scanned(recording.name, seconds, time.process_time() - started, tuple(found), error)
 
 
 class _Counted:

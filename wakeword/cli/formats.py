@@ -1,4 +1,4 @@
-"""Detections as text, JSON lines, CSV, SRT subtitles and Audacity labels.
+"""Detections as text, JSON lines and CSV, on stdout or in a file.
 
 Names of recordings and keywords come from elsewhere: they are written so that they cannot forge a line, a cell or a
 command to a terminal. JSON has its own escapes, from which a program gets the name as it is.
@@ -6,10 +6,11 @@ command to a terminal. JSON has its own escapes, from which a program gets the n
 
 import csv
 import io
-import itertools
 import json
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from wakeword.audio.detection import Detection, stage_one_entry
+from wakeword.base.files import remove_abandoned, replacing
 from wakeword.base.text import cell, printable
 
 Write = Callable[[str | None, Detection], None]
@@ -29,15 +31,12 @@ class FormatName(StrEnum):
     TEXT = "text"
     JSON = "json"
     CSV = "csv"
-    SRT = "srt"
-    AUDACITY = "audacity"
 
     @classmethod
     def of(cls, out: Path | None) -> "FormatName | None":
         """The format of a file of this name; ``None`` for a suffix that belongs to none."""
         suffixes = {
             "": cls.TEXT, ".txt": cls.TEXT, ".log": cls.TEXT, ".json": cls.JSON, ".jsonl": cls.JSON, ".csv": cls.CSV,
-            ".srt": cls.SRT,
         }  # fmt: skip
         return cls.TEXT if out is None else suffixes.get(out.suffix.lower())
 
@@ -46,33 +45,30 @@ class FormatName(StrEnum):
 class Format:
     """How one format is written."""
 
-    entry: Callable[[int, str | None, Detection], str]
-    """Running number from 1, name of the recording (``None`` for live audio) and detection -> text with its newline."""
+    entry: Callable[[str | None, Detection], str]
+    """Name of the recording (``None`` for live audio) and detection -> text with its newline."""
     header: str = ""
-    suffix: str | None = None
-    """Suffix of the file, for formats that cannot name the recording: such a file has the detections of only one."""
 
     def writer(self, stream: TextIO) -> Write:
         """Write the header to ``stream``; return a function that writes each detection in a recording immediately."""
         stream.write(self.header)
-        numbers = itertools.count(1)
 
         def write(file: str | None, detection: Detection) -> None:
-            stream.write(self.entry(next(numbers), file, detection))
+            stream.write(self.entry(file, detection))
             stream.flush()
 
         return write
 
 
-def _text(number: int, file: str | None, detection: Detection) -> str:
+def _text(file: str | None, detection: Detection) -> str:
     name = "" if file is None else f"{printable(file)}: "
     # Windows begin and end at multiples of 5 ms, so only the end of a recording can be rounded.
     return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {printable(detection.keyword)}  {detection.score:.4f}\n"
 
 
-def _terminal(number: int, file: str | None, detection: Detection) -> str:
+def _terminal(file: str | None, detection: Detection) -> str:
     """``_text`` for a person: with the time of day of live audio, and the keyword in colour."""
-    plain = _text(number, file, detection)
+    plain = _text(file, detection)
     word = printable(detection.keyword)
     name = f"\x1b[1;32m{word}\x1b[0m" if "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb" else word
     now = f"{datetime.now():%H:%M:%S}  " if file is None else ""
@@ -80,33 +76,19 @@ def _terminal(number: int, file: str | None, detection: Detection) -> str:
     return f"{now}{times}  {name}  {score}"
 
 
-def _json(number: int, file: str | None, detection: Detection) -> str:
+def _json(file: str | None, detection: Detection) -> str:
     # With all digits: programs may compare a score with a threshold.
     recording = {} if file is None else {"file": file}
     values = {name: getattr(detection, name) for name in ("keyword", "start", "end", "score")}
     return json.dumps({**recording, **values, **stage_one_entry(detection)}) + "\n"
 
 
-def _csv(number: int, file: str | None, detection: Detection) -> str:
+def _csv(file: str | None, detection: Detection) -> str:
     line = io.StringIO()
     name = None if file is None else cell(file)
     numbers = [round(value, 6) for value in (detection.start, detection.end, detection.score)]
     csv.writer(line, lineterminator="\n").writerow([name, cell(detection.keyword), *numbers])
     return line.getvalue()
-
-
-def _srt(number: int, file: str | None, detection: Detection) -> str:
-    start, end = _srt_time(detection.start), _srt_time(detection.end)
-    return f"{number}\n{start} --> {end}\n{printable(detection.keyword)} {detection.score:.4f}\n\n"
-
-
-def _srt_time(seconds: float) -> str:
-    whole, milliseconds = divmod(round(1000 * seconds), 1000)
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d},{milliseconds:03d}"
-
-
-def _audacity(number: int, file: str | None, detection: Detection) -> str:
-    return f"{detection.start:.6f}\t{detection.end:.6f}\t{printable(detection.keyword)} {detection.score:.4f}\n"
 
 
 TERMINAL = Format(_terminal)
@@ -116,6 +98,18 @@ FORMATS = {
     FormatName.TEXT: Format(_text),
     FormatName.JSON: Format(_json),
     FormatName.CSV: Format(_csv, header="file,keyword,start,end,score\n"),
-    FormatName.SRT: Format(_srt, suffix=".srt"),
-    FormatName.AUDACITY: Format(_audacity, suffix=".txt"),
 }
+
+
+@contextmanager
+def writing(out: Path | None, form: FormatName) -> Iterator[Write]:
+    """A function that writes detections to stdout, or to the file ``out``, which appears when it is complete.
+
+    Raises ``OSError`` as the file system does.
+    """
+    if out is None:
+        yield FORMATS[form].writer(sys.stdout)
+        return
+    remove_abandoned([out])
+    with replacing(out) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+        yield FORMATS[form].writer(stream)

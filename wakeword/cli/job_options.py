@@ -11,7 +11,6 @@ import typer
 
 from wakeword.base.errors import WorkerError
 from wakeword.base.events import Line
-from wakeword.base.files import resolved
 from wakeword.batch.jobs.journal import Journal, open_journal
 from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.batch.jobs.work import Report
@@ -50,8 +49,7 @@ class JobOptions:
 
 def journal_of(out: Path) -> Path:
     """Where the rows of a run are kept until its results are in ``out``."""
-    place = resolved(out) if out.name in ("", "..") else out  # "." and ".." have no name to add to
-    return place.parent / f"{place.name}.journal"
+    return out.parent / f"{out.name}.journal"
 
 
 @contextmanager

@@ -14,11 +14,10 @@ from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
-from wakeword.cli.formats import FormatName
+from wakeword.cli.formats import FormatName, writing
 from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, open_results
 from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, VoicePointOptions, open_detector
-from wakeword.cli.scan_results import is_folder, writing
 from wakeword.model.installed import names_model
 
 
@@ -50,19 +49,14 @@ class ScanOptions:
             "--format", help="How to write detections; json: an object a line. Default: as --out ends, or text."
         ),
     ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write to this file. With srt or audacity and several recordings: a folder for one file each.",
-        ),
-    ] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")] = None
     jobs: JobOptions
 
     def __post_init__(self) -> None:
         if self.jobs.resume and self.out is None:
             raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
+        if self.out is not None and self.out.is_dir():
+            raise typer.BadParameter(f"--out {self.out}: expected a file, got a folder; name a file in it")
 
 
 @command
@@ -90,8 +84,8 @@ def scan(options: ScanOptions) -> None:
 def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str]) -> None:
     """Write the detections in the recordings to ``--out`` or stdout; the warnings are said first.
 
-    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``--out`` cannot hold the results,
-    and at the end ``typer.Exit`` if a recording could not be read.
+    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if no format has the name of
+    ``--out``, and at the end ``typer.Exit`` if a recording could not be read.
     """
     out = options.out
     tally = _Tally()
@@ -105,10 +99,8 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
     form = options.form or FormatName.of(out)
     if form is None:
         raise typer.BadParameter(
-            f"--out {out}: expected a name that ends in .txt, .json, .jsonl, .csv or .srt; "
-            "with another one give --format"
+            f"--out {out}: expected a name that ends in .txt, .json, .jsonl or .csv; with another one give --format"
         )
-    folder = is_folder(recordings, form, out)
     for line in warnings if recordings else ():
         note(line)
     with _journal(out, work, resume=options.jobs.resume) as journal:
@@ -116,12 +108,13 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
         executor = executor_for(run.seconds, jobs=options.jobs.jobs, ray=options.jobs.ray)
         with (
             audio_progress("scanning", run.size) as report,
-            writing(out, form, folder=folder) as write,
+            writing(out, form) as write,
             closing(run.rows(executor, report)) as rows,
         ):
             for _, scanned in rows:
                 tally.add(scanned)
-                write(scanned)
+                for detection in scanned.detections:
+                    write(scanned.name, detection)
         if journal is not None and not tally.failed:
             journal.finish()
     note(tally.summary(kept=len(recordings) - len(run.missing)))
@@ -169,7 +162,7 @@ class _Tally:
 @contextmanager
 def _journal(out: Path | None, work: ScanWork, *, resume: bool) -> Iterator[Journal | None]:
     """The journal next to ``out``, if that is a place for one: not next to a device such as ``/dev/null``."""
-    if out is None or (out.exists() and not out.is_file() and not out.is_dir()):
+    if out is None or (out.exists() and not out.is_file()):
         yield None
     else:
         with open_results(journal_of(out), work.digest, resume=resume) as journal:

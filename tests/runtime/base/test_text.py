@@ -70,9 +70,7 @@ def test_a_name_forges_no_line_of_any_format(file: str, keyword: str) -> None:
     for form in FORMATS:
         lines = written(form, file, keyword)
         assert len(lines.splitlines()) == len(plain[form]), form
-        assert not any(unicodedata.category(one) == "Cc" for one in lines if one not in "\n\t"), form
-        # Labels have three columns and cues a number, a time and a text.
-        assert [line.count("\t") for line in lines.splitlines()] == [line.count("\t") for line in plain[form]], form
+        assert not any(unicodedata.category(one) == "Cc" for one in lines if one != "\n"), form
 
 
 @given(NAMES, NAMES)

@@ -44,7 +44,7 @@ def test_what_cannot_be_read_is_left_out_with_a_warning_but_never_all(
         (tmp_path / name).touch()
     reports: list[str] = []
     found = find_files({Kind.POSITIVE: [str(tmp_path)]}, report=reports.append)
-    assert [one.inside for one in found[Kind.POSITIVE]] == ["b.wav"]
+    assert [one.name for one in found[Kind.POSITIVE]] == [str(tmp_path / "b.wav")]
     assert len(reports) == 1
     assert "left out 1 recording: a.m4a" in reports[0]
     (tmp_path / "b.wav").unlink()

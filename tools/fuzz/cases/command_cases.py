@@ -43,8 +43,8 @@ _NUMBERS = (
 _TEXTS = (
     "marvin", "alexa", "nobody", "", " ", "a\nb", "\x1b[31mred", "\x9b31m", "é\u2028x", "\udcff",
     "x" * 5_000, "--", "-", "*", "%s", "{0}", "$(true)",
-    "fpr=0.03", "fpr=2", "cpu", "cuda", "json", "csv", "srt", "text",
-    "audacity", "espeak", "drocc-lf", "=1+1", "../..", "true", "false {text}",
+    "fpr=0.03", "fpr=2", "cpu", "cuda", "json", "csv", "text", "espeak",
+    "drocc-lf", "=1+1", "../..", "true", "false {text}",
 )
 # fmt: on
 _SECONDS, _SECONDS_TO_END = 8.0, 120.0

@@ -59,10 +59,10 @@ class ScoredFile:
 def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
     """A recording as an item; a file that is not there has no size, and its row says so."""
     try:
-        found = place if isinstance(place, Source) else local_recording(place, place.name)
+        found = place if isinstance(place, Source) else local_recording(place)
     except OSError:
-        return ScoredItem(str(place), Path(str(place)).name, 0, "", kind)
-    return ScoredItem(found.name, found.inside, found.size, found.stamp, kind)
+        return ScoredItem(str(place), 0, "", kind)
+    return ScoredItem(found.name, found.size, found.stamp, kind)
 
 
 class ScoreWork:

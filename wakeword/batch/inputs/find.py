@@ -80,15 +80,13 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
         name = place.partition("?")[0]
         raise ConfigError(f"{name}: expected recordings of this machine, got an address; copy them here first")
     if glob.has_magic(place) and not path.exists():
-        base = Path(*path.parts[: next(index for index, part in enumerate(path.parts) if glob.has_magic(part))])
         # Not pathlib's, which fails in folders that it cannot read.
         matched = sorted(glob.glob(place, recursive=True))  # noqa: PTH207
         files = [one for one in map(Path, matched) if one.is_file()]
         if not files:
             only = f" but {len(matched)} folder(s); end it with /**/*.wav to search them" if matched else ""
             raise AudioFileError(f"{place}: expected audio files of this pattern, found none{only}")
-        for one in files:
-            yield local_recording(one, str(one.relative_to(base)))
+        yield from map(local_recording, files)
         return
     listing = list_audio(path)
     for folder, reason in listing.unsearched.items():
@@ -97,5 +95,4 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
         failed(left_out_files(path, listing.left_out))
     if not listing.files and not listing.unsearched and not listing.left_out:
         raise AudioFileError(f"{path}: expected audio files in this folder, found none")
-    for file in listing.files:
-        yield local_recording(file, file.name if file == path else str(file.relative_to(path)))
+    yield from map(local_recording, listing.files)

@@ -20,8 +20,6 @@ class Recording:
 
     name: str
     """The path as it was given, or its folder as given and the rest."""
-    inside: str
-    """Its path inside the folder that was given, or its name if the file itself was given."""
     size: int
     """Bytes."""
     stamp: str
@@ -47,7 +45,7 @@ def is_url(place: str) -> bool:
     return "://" in place
 
 
-def local_recording(path: Path, inside: str) -> Recording:
+def local_recording(path: Path) -> Recording:
     """A file of this machine. Raises ``OSError`` as the file system does."""
     found = path.stat()
-    return Recording(str(path), inside, found.st_size, f"{found.st_size} {found.st_mtime_ns}")
+    return Recording(str(path), found.st_size, f"{found.st_size} {found.st_mtime_ns}")

@@ -11,20 +11,20 @@ from wakeword.batch.inputs import find
 from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
 
 
-def found(*places: object) -> tuple[list[tuple[str, str]], list[str]]:
-    """Names with their paths inside, and errors."""
+def found(*places: object) -> tuple[list[str], list[str]]:
+    """Names and errors."""
     errors: list[AudioError] = []
     recordings = find_recordings(list(expanded(map(str, places))), failed=errors.append)
-    return [(one.name, one.inside) for one in recordings], [str(error) for error in errors]
+    return [one.name for one in recordings], [str(error) for error in errors]
 
 
 def test_folders_patterns_and_files_have_the_same_recordings_each_once(recordings: Path) -> None:
     first, second, third = (recordings / name for name in ("first.wav", "deeper/second.flac", "deeper/third.ogg"))
-    inside = [(str(second), "deeper/second.flac"), (str(third), "deeper/third.ogg"), (str(first), "first.wav")]
-    assert found(recordings) == (inside, [])
-    assert found(recordings, first) == (inside, [])
-    assert found(f"{recordings}/**/*.[wfo]*") == (inside, [])
-    assert found(first) == ([(str(first), "first.wav")], [])
+    every = [str(second), str(third), str(first)]
+    assert found(recordings) == (every, [])
+    assert found(recordings, first) == (every, [])
+    assert found(f"{recordings}/**/*.[wfo]*") == (every, [])
+    assert found(first) == ([str(first)], [])
 
 
 def test_what_is_not_there_is_an_error_that_names_it(recordings: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_pattern_that_only_folders_match_is_an_error(recordings: Path) -> None
 
 def test_a_name_with_the_signs_of_a_pattern_is_a_name(recordings: Path) -> None:
     odd = (recordings / "first.wav").rename(recordings / "take [1].wav")
-    assert found(odd) == ([(str(odd), "take [1].wav")], [])
+    assert found(odd) == ([str(odd)], [])
 
 
 def test_a_list_has_a_place_in_each_line(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_list_that_names_itself_is_read_once(recordings: Path, tmp_path: Path)
     path = tmp_path / "list.txt"
     path.write_text(f"@{path}\n{recordings / 'first.wav'}\n")
     names, errors = found(f"@{path}")
-    assert [name for name, _ in names] == [str(recordings / "first.wav")]
+    assert names == [str(recordings / "first.wav")]
     assert [error.split(": ")[0] for error in errors] == [f"@{path}"]
 
 

@@ -18,8 +18,7 @@ from wakeword.batch.inputs.recording import Recording, local_recording
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword.batch.scanning import Scanned, ScanWork
-from wakeword.cli.formats import FormatName
-from wakeword.cli.scan_results import writing
+from wakeword.cli.formats import FormatName, writing
 
 
 def ignore(size: float, seconds: float) -> None:
@@ -119,7 +118,7 @@ def recordings(tmp_path: Path) -> list[Recording]:
     for seed in range(24):
         path = tmp_path / f"{seed:02}.wav"
         soundfile.write(path, bursts(2.0, {1.0: "low" if seed % 2 else "high"}, seed=seed), 16_000)
-        made.append(local_recording(path, path.name))
+        made.append(local_recording(path))
     (tmp_path / "05.wav").write_bytes(b"RIFF, but no more")
     return made
 
@@ -127,17 +126,17 @@ def recordings(tmp_path: Path) -> list[Recording]:
 def write_results(
     executor: Executor, recordings: list[Recording], folder: Path, *, after_8: Callable[[], None] | None = None
 ) -> list[Scanned]:
-    """The rows of a scan, which are written to ``folder`` in every format without a package of its own."""
+    """The rows of a scan, which are written to ``folder`` in every format."""
     folder.mkdir()
     run = Run(ScanWork([band_model_bytes("low", 1)]), recordings)
     found = []
     with ExitStack() as stack:
-        forms = (FormatName.CSV, FormatName.JSON, FormatName.TEXT)
-        writers = [stack.enter_context(writing(folder / form.value, form, folder=False)) for form in forms]
+        writers = [stack.enter_context(writing(folder / form.value, form)) for form in FormatName]
         for _, scanned in stack.enter_context(closing(run.rows(executor, ignore))):
             found.append(dataclasses.replace(scanned, cpu=0.0))  # which differs from run to run
             for write in writers:
-                write(scanned)
+                for detection in scanned.detections:
+                    write(scanned.name, detection)
             if len(found) == 8 and after_8 is not None:
                 after_8()
     return found
