@@ -76,7 +76,7 @@ class EmbeddedPhonemes:
 def ways_heard(
     tokens: Sequence[str], variants: Sequence[Variant], losses: Sequence[TokenLosses]
 ) -> list[tuple[SoundTokens, ...]]:
-    """The ways to say a word of which a network with these ``tokens`` knows each sound; see ``fit_of_word``."""
+    """The ways to say a word with sounds that a network with these ``tokens`` knows; see ``fit_of_word``."""
     free: Sequence[TokenLosses] = [tuple((0.0,) * len(phoneme) for phoneme in variant) for variant in variants]
     ways = [
         tuple(

@@ -1,7 +1,7 @@
 """Exports to microWakeWord: ``micro_wake_word:`` of ESPHome, linux-voice-assistant, Home Assistant's custom wake words.
 
 These engines run a small network of a kind of its own: a student, which is trained from the clips of the word's training
-and from what the model says of them, and beside it what hears the phonemes of an English word.
+and from what the model says of them, with a second part that hears the phonemes of an English word.
 """
 
 import json
@@ -46,7 +46,7 @@ class MicroStudent:
     lines: Sequence[str]
     """What was measured, for people."""
     phonemes: bool = False
-    """Whether the cutoff is of the network beside the word's phonemes."""
+    """Whether the cutoff is of the network with its word's phonemes."""
 
 
 def write_student(path: Path, student: MicroStudent) -> None:
@@ -77,7 +77,7 @@ def read_student(path: Path) -> MicroStudent | None:
 
 
 _ARENA, _ARENA_OF_BOTH = 24_000, 78_000
-"""Bytes that a device sets aside for a student, and for one beside a word's phonemes. The ESP32's interpreter needs 20,700,
+"""Bytes that a device sets aside for a student, and for one with its word's phonemes. The ESP32's interpreter needs 20,700,
 and 67,000 to 70,000, on a PC, less with 32-bit addresses."""
 
 

@@ -1,8 +1,8 @@
 """A word by its phonemes in microWakeWord's features: a small network that all words share, and the search for the word.
 
 The ear taught the network (``scripts.make_device_phonemes``), which says each 30 ms which phoneme was heard 0.18 s ago. The
-search is that of ``quick_phonemes``, one step at a time: every path is the best of staying in a sound, of coming from what
-stands before it, and of beginning. All of it is whole numbers of 8 bits and operators that a device has.
+search is the one of ``quick_phonemes``, one step at a time: every path is the best of staying in a sound, of coming from
+what stands before it, and of beginning. All of it is whole numbers of 8 bits and operators that a device has.
 """
 
 from collections.abc import Sequence
@@ -45,14 +45,14 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MicroPhonemes:
-    """A convolution over five frames, then blocks as those of a MixedNet, each added to what it got; at last tokens."""
+    """A convolution over five frames, then blocks like a MixedNet's, each added to what it got; at last tokens."""
 
     tokens: tuple[str, ...]
     first: Int8Layer
     blocks: tuple[tuple[Int8Layer, Int8Layer, Range], ...]
     """The convolution in time, the mixture, and the range of the sum."""
     weight: Array
-    """Of the tokens' logits, ``(tokens, width)`` float32."""
+    """The weights of the tokens' logits, ``(tokens, width)`` float32."""
     bias: Array
     """``(tokens,)``."""
     largest: float

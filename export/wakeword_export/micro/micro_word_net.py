@@ -1,4 +1,4 @@
-"""What microWakeWord's engines run for an English word: a network that was taught it, and beside it the word's phonemes."""
+"""What microWakeWord's engines run for an English word: a network that was taught it, and one that hears its phonemes."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ HELD = 10
 """Steps for which the best fit counts: the other network hears the word a little earlier or later."""
 OF_LOGIT = Range.of(-12, 12)
 _COUNTS, _OFFSET = 3.0, 3.5
-"""How much the fit counts beside the logit, as in exports to openWakeWord, and what is added, so that cutoffs lie where
-those of a student alone do."""
+"""How much the fit counts, as in exports to openWakeWord, and what is added, so that cutoffs lie where a student alone has
+them."""
 
 
 @dataclass(frozen=True)
