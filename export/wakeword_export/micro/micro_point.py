@@ -57,11 +57,11 @@ def threshold_of(cutoff: int) -> float:
     return (cutoff * MICRO_WINDOW + 1) / _LARGEST
 
 
-def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, margin: float = 0.0, warn: Line) -> tuple[int, HeadPromise]:
+def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> tuple[int, HeadPromise]:
     """The cutoff that keeps a rate of false accepts in the background that was heard, and what it does there.
 
     Where the hours are few, the rate above the highest events is foreseen from the tail that they form; the promise is
-    still what the hours support. ``margin``: how much higher the logit is then.
+    still what the hours support.
     """
     scores = heard.scores
     target = supported_target(scores, Target(RateKind.FA_PER_HOUR, fa_per_hour), warn=warn)
@@ -69,8 +69,6 @@ def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, margin: float = 0.0,
     peaks = _peaks(scores)
     above = peaks[allowed] if allowed < len(peaks) else 0.0
     threshold = max(above, _foreseen(peaks, fa_per_hour * scores.hours))
-    if margin:
-        threshold = score_of_logit(logit_of(min(max(threshold, 0.01), 0.99)) + margin)
     cutoff = min(LARGEST_CUTOFF, max(LEAST_CUTOFF, math.ceil(threshold * 255)))
     return cutoff, HeadPromise(target.name, {round(cutoff / 255, 3): rates_at(scores, threshold_of(cutoff))})
 

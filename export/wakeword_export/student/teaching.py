@@ -45,9 +45,6 @@ _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
-_MARGIN = 1.0
-"""By how much the logit of a cutoff is raised where phonemes count: the pack's people taught them. Chosen on two words, it
-made 1.3 false accepts an hour of strangers 0.6."""
 
 
 def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
@@ -104,7 +101,7 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         net = beside_phonemes(own, model.card)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
-        cutoff, promise = chosen_cutoff(heard, _RATE, margin=0.0 if net is own else _MARGIN, warn=report)
+        cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
     ((_, rates),) = promise.rates.items()
     assert rates.recall is not None
     words_held_out = "synthetic words" if only_synthetic else "words of people and synthetic voices"

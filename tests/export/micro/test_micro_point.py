@@ -33,12 +33,6 @@ def test_where_nothing_was_heard_it_does_not_fire_at_everything() -> None:
     assert cutoff == LEAST_CUTOFF
 
 
-def test_a_margin_raises_the_cutoff_by_its_logit() -> None:
-    cutoffs = [chosen_cutoff(heard(), 0.5, margin=margin, warn=pytest.fail)[0] / 255 for margin in (0.0, 1.0)]
-    raised = np.log(cutoffs[1] / (1 - cutoffs[1])) - np.log(cutoffs[0] / (1 - cutoffs[0]))
-    assert raised == pytest.approx(1, abs=0.1)
-
-
 def test_a_higher_rate_gives_no_higher_cutoff() -> None:
     cutoffs = [chosen_cutoff(heard(), rate, warn=lambda line: None)[0] for rate in (0.5, 1.0, 2.0, 5.0)]
     assert cutoffs == sorted(cutoffs, reverse=True)
