@@ -24,6 +24,7 @@ from wakeword_experiments.two_stages.people_range import (
 )
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
+from wakeword_export.micro.micro_files import MICRO_EXPORTER
 from wakeword_train.recipe import default_recipe
 
 DOCS = ROOT / "docs"
@@ -305,6 +306,33 @@ def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
     assert f"{fired_alone} times and {found_alone / recordings:.0%}".replace("%", " %") in page
     guesses = [one["files"]["openWakeWord export"]["own"]["events"] / one["hours"] for one in words.values()]
     assert f"from their text alone {min(guesses):.0f} to {max(guesses):.0f} times" in page
+
+
+def test_the_page_of_students_says_what_phonemes_bring() -> None:
+    content = record("export-students")
+    page, means = one_line(DOCS / "microwakeword.md"), []
+    for word, one in content["words"].items():
+        cells = [
+            " / ".join(str(one[part][rate][how][0]) for how in ("clean", "noisy", "room"))
+            for rate in ("0.5", "2")
+            for part in ("student", "both")
+        ]
+        assert f"| {word}, {one['recordings']} | {' | '.join(cells)} |" in page
+        means.append(f"{100 * one['both']['0.5']['clean'][0] / one['recordings']:.0f}")
+    found = f"{', '.join(means[:-1])} and {means[-1]} %"
+    assert f"of three words it finds {found} of the recordings of people" in page
+    assert f"of three words trained from their text it found {found}" in MICRO_EXPORTER.expected
+    with_phonemes, alone = (
+        [[str(one[part][place]) for one in content["at_its_own_threshold"].values()] for place in (1, 0)]
+        for part in ("both", "student")
+    )
+    say = "{} and {}".format
+    for counts, words in (
+        (with_phonemes, "find {} recordings, with {} false accepts"),
+        (alone, "find {}, with {}"),
+    ):
+        found_and_fired = [say(", ".join(some[:-1]), some[-1]) for some in counts]
+        assert words.format(*found_and_fired) in page
 
 
 def test_the_page_of_own_sound_says_what_the_hour_said() -> None:
