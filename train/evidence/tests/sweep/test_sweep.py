@@ -132,6 +132,7 @@ def test_a_training_reports_its_size_once(world: Path, tmp_path: Path, monkeypat
     assert sum(sizes) == item.size
 
 
+@pytest.mark.slow
 def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
     capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_the_page_is_written_from_whole_seeds(recordings: Path, tmp_path: Path) -> None:
     sizes = dataclasses.replace(ten_words_plan.SIZES, held_out=6, bank=192)
     source = source_of(recordings, None, tmp_path / "work", sizes)
