@@ -75,12 +75,9 @@ class MicroPhonemes:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What ``read`` restores, for ``numpy.savez``."""
         layers = [self.first, *(layer for in_time, mixture, _ in self.blocks for layer in (in_time, mixture))]
-        found = {
-            name: part for number, layer in enumerate(layers) for name, part in layer_arrays(layer, number).items()
-        }
-        found |= {"sums": np.array([one for _, _, one in self.blocks]), "tokens": np.array(self.tokens)}
-        found |= {"weight": self.weight.astype(np.float16), "bias": self.bias.astype(np.float16)}
-        return found | {"largest": np.array(self.largest)}
+        found = layer_arrays(layers) | {"sums": np.array([one for _, _, one in self.blocks])}
+        found |= {"tokens": np.array(self.tokens), "largest": np.array(self.largest)}
+        return found | {"weight": self.weight.astype(np.float16), "bias": self.bias.astype(np.float16)}
 
     @property
     def outputs(self) -> Range:
@@ -114,7 +111,7 @@ class MicroWord:
     before: Indices
     """The part that comes before each part; ``BEGIN`` where a path may begin, ``DEAD`` where nothing comes before it."""
     direct: Indices
-    """The sound from which each part may be entered without anything between."""
+    """The sound that each part may follow without anything between."""
     ends: Indices
     """The last part of each way."""
     lengths: Indices
@@ -134,9 +131,9 @@ class MicroWord:
         beginnings = list(dict.fromkeys(tuple(way[:length]) for way in ways for length in range(1, 1 + len(way))))
         place = {(): BEGIN} | {one: number for number, one in enumerate(beginnings)}
         count, sounds = len(beginnings), list(dict.fromkeys([*(one[-1] for one in beginnings), BETWEEN]))
-        previous = [place[one[:-1]] for one in beginnings]
+        previous = np.array([place[one[:-1]] for one in beginnings])
         # Neighbours that share a token need something between them.
-        alike = [len(one) > 1 and bool(dict(one[-1]).keys() & dict(one[-2]).keys()) for one in beginnings]
+        alike = np.array([bool({*dict(one[-1])} & {*dict(one[-2])}) if one[1:] else True for one in beginnings])
         lengths = [len(way) for way in ways]
         scale = max(_STEP, _LOST_A_PHONEME * max(lengths) / LOST)
         logits = Range(float(np.float32(scale)), MOST - round(network.largest / scale))
@@ -149,13 +146,8 @@ class MicroWord:
             _linear(network.weight, network.bias, network.outputs, logits),
             _linear(network.weight[columns], lost, network.outputs, logits),
             np.array([*(sounds.index(one[-1]) for one in beginnings), *[sounds.index(BETWEEN)] * count]),
-            np.array([*(one if one < 0 else count + one for one in previous), *range(count)]),
-            np.array(
-                [
-                    *(DEAD if one < 0 or same else one for one, same in zip(previous, alike, strict=True)),
-                    *[DEAD] * count,
-                ]
-            ),
+            np.concatenate([np.where(previous < 0, BEGIN, count + previous), np.arange(count)]),
+            np.concatenate([np.where(alike, DEAD, previous), np.full(count, DEAD)]),
             np.array([place[tuple(way)] for way in ways]),
             np.array(lengths),
         )

@@ -111,10 +111,7 @@ class Int8Net:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What ``from_arrays`` restores, for ``numpy.savez``."""
-        found: dict[str, NDArray[Any]] = {}
-        for number, layer in enumerate(self.layers):
-            found |= layer_arrays(layer, number)
-        return found
+        return layer_arrays(self.layers)
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Int8Net":
@@ -124,16 +121,14 @@ class Int8Net:
         return cls(first, tuple(zip(middle[::2], middle[1::2], strict=True)), last)
 
 
-def layer_arrays(layer: Int8Layer, number: int) -> dict[str, NDArray[Any]]:
-    """What ``layer_from`` restores."""
-    ranges = np.array([*layer.inputs, *layer.outputs, layer.relu], np.float64)
-    own: dict[str, NDArray[Any]] = {
-        "weight": layer.weight,
-        "scales": layer.scales,
-        "bias": layer.bias,
-        "ranges": ranges,
-    }
-    return {f"layer_{number}_{name}": part for name, part in own.items()}
+def layer_arrays(layers: Sequence[Int8Layer]) -> dict[str, NDArray[Any]]:
+    """What ``layer_from`` restores, by the number of each."""
+    found: dict[str, NDArray[Any]] = {}
+    for number, layer in enumerate(layers):
+        ranges = np.array([*layer.inputs, *layer.outputs, layer.relu], np.float64)
+        own: dict[str, NDArray[Any]] = {"weight": layer.weight, "scales": layer.scales, "bias": layer.bias}
+        found |= {f"layer_{number}_{name}": part for name, part in (own | {"ranges": ranges}).items()}
+    return found
 
 
 def layer_from(arrays: dict[str, NDArray[Any]], number: int) -> Int8Layer:

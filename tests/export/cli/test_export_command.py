@@ -126,7 +126,7 @@ def test_with_recordings_the_promise_is_printed_and_written(cli, background: Pat
 
 
 def in_german(model: bytes) -> bytes:
-    """A model as one of a German word, whose phonemes no export hears."""
+    """A model as one of a German word: no export hears its phonemes."""
     card = parse_model(model).card
     return embed_card(model, replace(card, training={**card.training, "language": "de"}))
 

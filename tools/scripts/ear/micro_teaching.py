@@ -33,7 +33,7 @@ _DECAY = 1e-3
 
 
 def as_features(sound: Array, random: np.random.Generator) -> NDArray[np.uint8]:
-    """The last 300 frames of a window, of which the first begins 20 ms before it."""
+    """The last 300 frames of a window. The first begins 20 ms before it."""
     if random.random() < _BACKWARDS:
         lead = sound[:_LEAD][::-1]
     else:

@@ -116,7 +116,7 @@ class Crew(Generic[ItemT, RowT]):
     def __init__(self, begin: Callable[[Report], Callable[[ItemT], RowT]], size: int, *, seconds: float = math.inf):
         self._begin, self._size, self._seconds = begin, size, seconds
         self._workers: list[_Worker[ItemT, RowT]] = []
-        # For temporary files, such as those of speech engines: a process that dies leaves them behind.
+        # For temporary files, as speech engines write: a process that dies leaves them behind.
         self._folder = tempfile.TemporaryDirectory(prefix="wakeword-", ignore_cleanup_errors=True)
 
     def rows(
