@@ -15,8 +15,8 @@ from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS, detector_for
 
 PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
-"""The engines of the registry, openWakeWord by its makers, which takes no files of users, and Porcupine, whose key nobody
-here has."""
+"""The engines of the registry, openWakeWord by its makers, which takes no files of users, and Porcupine, which needs a
+key."""
 
 MOST_KEYWORDS = 3
 """Number of keywords that are measured together."""

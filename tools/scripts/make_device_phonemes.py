@@ -1,4 +1,4 @@
-"""``python -m scripts.make_device_phonemes ENGINE``: makes a ``phonemes.npz``, by which exports to an engine hear phonemes.
+"""``python -m scripts.make_device_phonemes ENGINE``: makes ``phonemes.npz``: exports to an engine hear phonemes by it.
 
 The recogniser of wakeword-ear hears clean speech, and a small network learns to say the same in noise and in rooms, from
 the embeddings of openWakeWord or the features of microWakeWord alone::

@@ -13,10 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword.format.digest import checked_metadata
@@ -25,8 +23,7 @@ from wakeword.model.model import read_model
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
-from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
-from wakeword_experiments.two_stages.weighing import conditions_of
+from wakeword_experiments.two_stages.export_record import found_of_people, table_of
 from wakeword_export.head.head_files import HeadGraph, logit_of_head
 from wakeword_export.head.head_scores import HeadListener
 from wakeword_export.head.head_weights import head_weights
@@ -34,21 +31,16 @@ from wakeword_export.head.openwakeword import head_with_phonemes
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
 from wakeword_tools.handover import file_stem
-from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.scores import threshold_allowing_events
 from wakeword_train.ear import ear_of
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 
-_RATES = 0.5, 2.0
-"""False accepts an hour."""
-_CONDITIONS = "clean", "noisy", "room"
 _PARTS = {"text": "the text's phonemes alone", "head": "the head alone", "both": "both, as exported"}
 _log = logging.getLogger(__name__)
 
 
 def measured(word: str, model: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:
-    """By part, rate and condition: how many recordings of how many are found, with an exact interval of 95 %."""
+    """See ``found_of_people``."""
     config = dataclasses.replace(default_recipe(), keyword=word)
     ear, graph = ear_of(config.language), HeadGraph()
     ways = SpokenKeyword.of(config).variants(ear.network.tokens, ear.costs)
@@ -67,29 +59,11 @@ def measured(word: str, model: Path, audio: Path, speech: list[Path]) -> dict[st
     both = head_with_phonemes(graph, head, dataclasses.replace(card, verifier=own))
     listeners = [HeadListener(graph.runner(one), features) for one in (fit, head, both)]
 
-    def heard(sound: Array, after: int) -> list[Scores]:
-        embeddings = features.embeddings([np.pad(sound, (0, after))])
+    def heard(sound: Array) -> list[Scores]:
+        embeddings = features.embeddings([sound])
         return [one.scores_of(embeddings) for one in listeners]
 
-    store = strangers_speech(config, speech)
-    streams = list(zip(*(heard(store.recorded(row), 0) for row in range(len(store))), strict=True))
-    _log.info("%s: %.2f h of strangers", word, store.hours)
-    files = people_of(audio, word)
-    people = {
-        name: [[scores.max() for scores in heard(one, SAMPLE_RATE)] for one in some]
-        for name, some in conditions_of(files, audio).items()
-        if name in _CONDITIONS
-    }
-    found: dict[str, Any] = {"recordings": len(files), "hours": round(store.hours, 3)}
-    for number, part in enumerate(_PARTS):
-        for rate in _RATES:
-            threshold = threshold_allowing_events(streams[number], int(rate * store.hours), hop=STEP_FRAMES)
-            counts = {name: sum(one[number] >= threshold for one in some) for name, some in people.items()}
-            found.setdefault(part, {})[f"{rate:g}"] = {
-                name: [count, len(files), *(round(end, 4) for end in clopper_pearson(count, len(files)))]
-                for name, count in counts.items()
-            }
-    return found
+    return found_of_people(config, list(_PARTS), heard, audio, speech, hop=STEP_FRAMES)
 
 
 def page(record: Mapping[str, Any]) -> str:
@@ -106,28 +80,8 @@ def page(record: Mapping[str, Any]) -> str:
         "other collections choose 4 whichever collection is left out; with 3 as many are found as recorded and in noise at "
         "the export's own threshold, and more in rooms.",
         "",
-        "| word | part | at 0.5 an hour | at 2 an hour |",
-        "| --- | --- | ---: | ---: |",
+        *table_of(record, _PARTS),
     ]
-    for word, own in record["words"].items():
-        for part, name in _PARTS.items():
-            cells = []
-            for rate in _RATES:
-                at = own[part][f"{rate:g}"]
-                of, low, high = at["clean"][1:]
-                counts = " / ".join(str(at[one][0]) for one in _CONDITIONS)
-                cells.append(f"{counts} of {of} ({100 * low:.0f} to {100 * high:.0f} %)")
-            lines.append(f"| {word} | {name} | {' | '.join(cells)} |")
-    every = record["words"].values()
-    for part, name in _PARTS.items():
-        means = [
-            " / ".join(
-                f"{100 * np.mean([own[part][f'{rate:g}'][one][0] / own['recordings'] for own in every]):.0f}"
-                for one in _CONDITIONS
-            )
-            for rate in _RATES
-        ]
-        lines.append(f"| **mean** | {name} | {' | '.join(f'{one} %' for one in means)} |")
     return "\n".join([*lines, "", record["note"], ""])
 
 

@@ -13,29 +13,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
-from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
-from wakeword_experiments.two_stages.weighing import conditions_of
+from wakeword_experiments.two_stages.export_record import found_of_people, table_of
 from wakeword_export.micro.micro_files import read_student
 from wakeword_export.micro.micro_phonemes import MicroPhonemes, MicroWord
 from wakeword_export.micro.micro_point import MicroListener
 from wakeword_export.micro.micro_word_net import MicroNet, MicroWordNet
 from wakeword_export.micro.mixed_net import STRIDE
 from wakeword_tools.handover import STUDENT_FILE, file_stem
-from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.scores import threshold_allowing_events
 from wakeword_train.ear import ear_of
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 
-_RATES = 0.5, 2.0
-"""False accepts an hour."""
-_CONDITIONS = "clean", "noisy", "room"
 _PARTS = {"student": "the student alone", "both": "with its word's phonemes, as exported"}
 _log = logging.getLogger(__name__)
 
@@ -52,30 +44,14 @@ def networks(word: str, runs: Path) -> dict[str, MicroNet]:
 
 
 def measured(word: str, runs: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:
-    """By part, rate and condition: how many recordings of how many are found, with an exact interval of 95 %."""
+    """See ``found_of_people``."""
+    config = dataclasses.replace(default_recipe(), keyword=word)
     listeners = {part: MicroListener(net) for part, net in networks(word, runs).items()}
 
-    def heard(sound: Array, after: int) -> list[Scores]:
-        return [listener.scores([np.pad(sound, (0, after))]) for listener in listeners.values()]
+    def heard(sound: Array) -> list[Scores]:
+        return [listener.scores([sound]) for listener in listeners.values()]
 
-    store = strangers_speech(dataclasses.replace(default_recipe(), keyword=word), speech)
-    streams = list(zip(*(heard(store.recorded(row), 0) for row in range(len(store))), strict=True))
-    files = people_of(audio, word)
-    people = {
-        name: [[float(scores.max()) for scores in heard(one, SAMPLE_RATE)] for one in some]
-        for name, some in conditions_of(files, audio).items()
-        if name in _CONDITIONS
-    }
-    found: dict[str, Any] = {"recordings": len(files), "hours": round(store.hours, 3)}
-    for number, part in enumerate(listeners):
-        for rate in _RATES:
-            threshold = threshold_allowing_events(streams[number], int(rate * store.hours), hop=STRIDE)
-            counts = {name: sum(one[number] >= threshold for one in some) for name, some in people.items()}
-            found.setdefault(part, {})[f"{rate:g}"] = {
-                name: [count, len(files), *(round(end, 4) for end in clopper_pearson(count, len(files)))]
-                for name, count in counts.items()
-            }
-    return found
+    return found_of_people(config, list(listeners), heard, audio, speech, hop=STRIDE)
 
 
 def page(record: Mapping[str, Any]) -> str:
@@ -88,28 +64,8 @@ def page(record: Mapping[str, Any]) -> str:
         "student or the network of phonemes; a part of the strangers taught the ear, which taught that network. In "
         "brackets the exact 95 % interval of the first number.",
         "",
-        "| word | part | at 0.5 an hour | at 2 an hour |",
-        "| --- | --- | ---: | ---: |",
+        *table_of(record, _PARTS),
     ]
-    for word, own in record["words"].items():
-        for part, name in _PARTS.items():
-            cells = []
-            for rate in _RATES:
-                at = own[part][f"{rate:g}"]
-                of, low, high = at["clean"][1:]
-                counts = " / ".join(str(at[one][0]) for one in _CONDITIONS)
-                cells.append(f"{counts} of {of} ({100 * low:.0f} to {100 * high:.0f} %)")
-            lines.append(f"| {word} | {name} | {' | '.join(cells)} |")
-    for part, name in _PARTS.items():
-        every = record["words"].values()
-        means = [
-            " / ".join(
-                f"{100 * np.mean([own[part][f'{rate:g}'][one][0] / own['recordings'] for own in every]):.0f}"
-                for one in _CONDITIONS
-            )
-            for rate in _RATES
-        ]
-        lines.append(f"| **mean of {len(every)}** | {name} | {' | '.join(f'{one} %' for one in means)} |")
     return "\n".join([*lines, "", record["note"], ""])
 
 
