@@ -36,7 +36,6 @@ def test_no_text_sounds_like_the_keyword_or_like_another_text(keyword: str) -> N
     near = near_words(keyword)
     texts = [one.text for one in near]
     assert len(texts) == 60
-    assert texts == [one.text for one in near_words(keyword)]
     assert without_sound_of(keyword, texts) == texts
     keys = [sound_keys(pronunciations(text)[0]) for text in texts]
     assert len(set(keys)) == len(keys)

@@ -59,7 +59,7 @@ def near_words(keyword: str, *, most: int = MOST, farthest: int = FARTHEST) -> l
 
 
 def edits(one: Sequence[str], other: Sequence[str], farthest: int = FARTHEST) -> int:
-    """Phonemes to add, leave out or replace (Wagner and Fischer, 1974); more than ``farthest`` where lengths say so."""
+    """Phonemes to add, leave out or replace (Wagner and Fischer, 1974), or a number above ``farthest`` for more."""
     if abs(len(one) - len(other)) > farthest:
         return farthest + 1
     previous = list(range(len(other) + 1))
@@ -68,6 +68,8 @@ def edits(one: Sequence[str], other: Sequence[str], farthest: int = FARTHEST) ->
         for column, against in enumerate(other, 1):
             swapped = previous[column - 1] + (phone != against)
             current.append(min(swapped, previous[column] + 1, current[-1] + 1))
+        if min(current) > farthest:
+            return farthest + 1
         previous = current
     return previous[-1]
 
