@@ -16,7 +16,6 @@ from support.builders import random_model, random_model_bytes
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.model.installed import assets_folder
-from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.contenders.own_engine import OURS
 from wakeword_tools.contenders.registry import ENTRY_POINTS
@@ -120,7 +119,6 @@ def test_pieces_do_not_matter_and_own_models_keep_their_scores(micro: Path, soun
 def test_another_process_gives_the_same_scores(micro: Path, sound: np.ndarray) -> None:
     here = read_subject(micro)
     there = pickle.loads(pickle.dumps(here))
-    assert there.digest == here.digest
     np.testing.assert_array_equal(SubjectScorer([there]).score([sound])[0], SubjectScorer([here]).score([sound])[0])
 
 
@@ -277,10 +275,3 @@ def test_a_missing_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "expected pyopen-wakeword, which runs files of openWakeWord, found none: pip install '.[peers]'" in str(
         refused.value
     )
-
-
-def test_results_of_another_version_of_an_engine_are_not_resumed(micro: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = read_subject(micro).digest
-    assert read_subject(micro).digest == before
-    monkeypatch.setattr(Contender, "version", "another")
-    assert read_subject(micro).digest != before

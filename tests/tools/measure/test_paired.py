@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wakeword_tools.measure.intervals import wilson
-from wakeword_tools.measure.paired import PairedDifference, paired_rates, paired_shares
+from wakeword_tools.measure.paired import PairedDifference, paired_shares
 
 
 def shares(both: int, only_first: int, only_second: int, neither: int, *, better: bool = True) -> PairedDifference:
@@ -44,29 +44,6 @@ def test_paired_intervals_hold_the_truth_as_often_as_they_say() -> None:
         found = paired_shares("recall", first.tolist(), second.tolist(), higher_is_better=True)
         held += found.low <= second_finds - first_finds <= found.high
     assert 0.92 <= held / trials <= 0.99
-
-
-def test_rates_of_events_hold_the_truth_as_often_as_they_say() -> None:
-    random = np.random.default_rng(1)
-    hours, trials, held = 5.0, 400, 0
-    for _ in range(trials):
-        shared, first, second = (
-            sorted((10 * random.choice(2_000, random.poisson(rate * hours), replace=False) + place).tolist())
-            for rate, place in ((1.0, 0), (0.5, 3), (1.5, 6))
-        )
-        found = paired_rates("FA per hour", [sorted(shared + first)], [sorted(shared + second)], hours)
-        assert found.difference == pytest.approx((len(second) - len(first)) / hours)
-        held += found.low <= 1.0 <= found.high
-    assert 0.93 <= held / trials <= 0.999
-
-
-def test_events_within_a_second_are_the_same() -> None:
-    found = paired_rates("FA per hour", [[10.0, 20.0], [5.0]], [[10.9, 22.0], []], 2.0)
-    assert (found.first, found.second, found.only_first, found.only_second) == (1.5, 1.0, 2, 1)
-    same = paired_rates("FA per hour", [[1.0, 5.0]], [[1.0, 5.0]], 2.0)
-    assert same.difference == 0
-    assert same.low < 0 < same.high
-    assert paired_rates("FA per hour", [[float(10 * n) for n in range(20)]], [[]], 2.0).gain == 1
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (10, 10), (3, 10), (1, 1), (500, 1_000)])

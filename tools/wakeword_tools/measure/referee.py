@@ -30,8 +30,6 @@ from wakeword_tools.transcripts import speaker_of, transcripts_beside
 RESAMPLES = 2000
 _BLOCK = 750
 """Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
-_MOST_AN_HOUR = 5.0
-"""False accepts an hour up to which curves are drawn."""
 Curve = list[tuple[float, float]]
 """False accepts an hour and recall, at ever lower thresholds."""
 
@@ -53,7 +51,6 @@ class Standing:
     """Recall against the first engine; ``None`` for it."""
     delay: Latency | None
     """From the end of the word to the report; ``None`` if no word was found."""
-    curve: Curve
     found: Sequence[bool]
     """For each positive."""
 
@@ -100,7 +97,6 @@ def judge(
                 rates.false_accepts_per_hour,
                 None if first is None else _difference(first.found, found, drawn[:, place] - drawn[:, 0]),
                 latency(subject, words, threshold),
-                curve_of(scores, _MOST_AN_HOUR),
                 found,
             )
         )
