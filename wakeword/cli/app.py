@@ -143,10 +143,6 @@ COMMANDS = {
             "doctor": Command(
                 "wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."
             ),
-            "bench": Command(
-                "wakeword_tools.cli.bench:bench",
-                "Measure what listening costs on this machine: processor time, start-up and delay.",
-            ),
         },
     }.items()
     for name, command in commands.items()

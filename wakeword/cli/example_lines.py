@@ -22,7 +22,6 @@ EXAMPLES: Final = {
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",
     "doctor": "wakeword doctor --seconds 10",
-    "bench": "wakeword bench --keyword jarvis",
     "export": "wakeword export jarvis --to openwakeword jarvis-files",
 }
 """Command -> the line."""
