@@ -9,7 +9,7 @@ import resource
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import Candidate, choose_texts, histogram
+from wakeword_tools.texts.candidates import Candidate, choose_texts
 from wakeword_tools.texts.confusables import confusables, read_alike
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
@@ -65,6 +65,12 @@ def section(keyword: str) -> str:
             "",
         ]
     )
+
+
+def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
+    """Number of candidates by distance, in half edits: middle of the bin -> number."""
+    middles = [round(candidate.distance * 2) / 2 for candidate in candidates]
+    return {middle: middles.count(middle) for middle in np.arange(min(middles), max(middles) + 0.25, 0.5).tolist()}
 
 
 def _counted(counts: Mapping[str, int]) -> str:

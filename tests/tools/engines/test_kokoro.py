@@ -9,17 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
-from typer.testing import CliRunner
 
 from wakeword import ConfigError, SynthesisError
-from wakeword.cli.app import app
-from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
 from wakeword_tools.engines.kokoro_network import ENVIRONMENT, network_of
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
 from wakeword_tools.engines.voice import Voice
-from wakeword_tools.texts.splits import split_texts
 
 # Every voice of Kokoro-82M v1.0.
 SPEAKERS = {
@@ -267,22 +263,6 @@ def test_an_invalid_model_or_voice_is_refused(folder: Path) -> None:
 def test_a_text_without_sounds_or_with_too_many_is_refused(folder: Path, text: str) -> None:
     with pytest.raises(SynthesisError, match="expected 1 to 509 sounds"):
         KokoroSynthesizer().speak(text, named(folder)["af_heart"])
-
-
-def test_one_command_makes_all_splits(folder: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own.txt"
-    texts = [f"{first}{rest}" for first in ("mar", "bar", "tar", "dar") for rest in ("lin", "tin", "bin", "din", "kin")]
-    own.write_text("\n".join(texts))
-    options = ["--near-negatives", "--texts", own, "--engine", f"kokoro:{folder}", "--voices", "all", "--count", 20]
-    done = CliRunner().invoke(app, ["synth", "marvin", *map(str, options), "--out", str(tmp_path / "set")])
-    assert done.exit_code == 0, (done.output, done.exception)
-    rows = [json.loads(line) for line in (tmp_path / "set" / MANIFEST).read_text().splitlines()]
-    assert Counter(row["split"] for row in rows) == {"train": 14, "validation": 3, "test": 3}
-    assert len({row["file"] for row in rows}) == 20
-    by_split = split_texts("marvin", texts)
-    assert all(row["text"] in by_split[row["split"]] for row in rows)
-    split_of = {voice.source: voice.split for voice in kokoro_voices(folder)}
-    assert all(split_of[row["source"]] == row["split"] for row in rows)
 
 
 @pytest.mark.skipif(
