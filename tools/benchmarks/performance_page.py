@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.own_engine import OURS
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import (
     cost_table,
@@ -22,7 +23,6 @@ from benchmarks.performance_tables import (
     stream_table,
 )
 from wakeword.base.files import replacing, write_json
-from wakeword_tools.contenders.own_engine import OURS
 
 _METHOD = """## How it was measured
 

@@ -13,7 +13,6 @@ from wakeword_tools.measure.intervals import wilson
 class PairedDifference:
     """A share of the same clips, of two models."""
 
-    name: str
     first: float
     second: float
     only_first: int
@@ -24,29 +23,9 @@ class PairedDifference:
     low: float
     """Lower end of the 95 % interval of second - first."""
     high: float
-    higher_is_better: bool
-
-    @property
-    def difference(self) -> float:
-        """Second - first."""
-        return self.second - self.first
-
-    @property
-    def gain(self) -> int:
-        """1 if the second model is clearly better, -1 if it is clearly worse, 0 if the interval includes zero."""
-        return 0 if self.low <= 0 <= self.high else self.leaning
-
-    @property
-    def leaning(self) -> int:
-        """1 if the second model is better by the values alone, -1 if it is worse, 0 if they are equal."""
-        if not self.difference:
-            return 0
-        return 1 if (self.difference > 0) == self.higher_is_better else -1
 
 
-def paired_shares(
-    name: str, first: Sequence[bool], second: Sequence[bool], *, higher_is_better: bool
-) -> PairedDifference:
+def paired_shares(first: Sequence[bool], second: Sequence[bool]) -> PairedDifference:
     """The difference of two shares of the same clips.
 
     The interval is Newcombe's square-and-add one with Wilson's limits (method 10 of "Improved confidence intervals for the
@@ -67,7 +46,6 @@ def paired_shares(
 
     difference = share - other
     return PairedDifference(
-        name,
         other,
         share,
         only_first,
@@ -75,7 +53,6 @@ def paired_shares(
         count,
         difference - distance(share - low, other_high - other),
         difference + distance(high - share, other - other_low),
-        higher_is_better,
     )
 
 

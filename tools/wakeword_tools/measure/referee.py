@@ -105,7 +105,7 @@ def judge(
 
 def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.float64]) -> PairedDifference:
     """Recall against the first engine. The interval also covers the one for clips: where none differs, none is drawn."""
-    by_clip = paired_shares("recall", first, found, higher_is_better=True)
+    by_clip = paired_shares(first, found)
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
     return dataclasses.replace(by_clip, low=min(low, by_clip.low), high=max(high, by_clip.high))
 

@@ -208,7 +208,7 @@ def mixer(tmp_path: Path) -> NoiseMixer:
 def test_a_peer_gets_the_same_samples_under_the_same_rules(spoken: Clips, tmp_path: Path) -> None:
     stream = Loudness()
     contenders = [
-        peer("stub", "1.0", stream, size=7),
+        peer("stub", "1.0", stream, size=7, cutoff=0.5),
         JudgedModel("plain", "plain", lambda s: loudest(_whole_blocks(s))),
     ]
     split = score_clips(spoken, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)

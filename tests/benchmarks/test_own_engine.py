@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 
+from benchmarks.own_engine import detector_for
 from wakeword.checkup.processor import speech_like
-from wakeword_tools.contenders.own_engine import detector_for
 
 
 def test_one_model_serves_as_several_keywords_and_never_fires() -> None:
@@ -18,7 +18,7 @@ def test_one_model_serves_as_several_keywords_and_never_fires() -> None:
 def test_the_engine_is_imported_when_it_is_asked_for() -> None:
     """Otherwise the benchmark would not count that import as the start of the engine."""
     program = (
-        "import sys; import wakeword_tools.contenders.own_engine as own; print('wakeword.engine' in sys.modules); "
+        "import sys; import benchmarks.own_engine as own; print('wakeword.engine' in sys.modules); "
         "from wakeword import Detector; before = set(sys.modules); own.detector_for('marvin', 1); "
         "print(*sorted(name for name in set(sys.modules) - before if name.startswith('wakeword_')))"
     )
