@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, pcm_blocks
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Line
 from wakeword.base.logistic import score_of_logit
@@ -16,7 +16,7 @@ from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings
 from wakeword_tools.measure.recordings import Selection, inside_parts, items_of
 from wakeword_tools.measure.scores import ScoreSet
 

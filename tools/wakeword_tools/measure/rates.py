@@ -20,7 +20,7 @@ from wakeword_tools.measure.intervals import (
     most_events,
 )
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
-from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, mean_fpr, threshold_at_mean_fpr, with_room
+from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_at_mean_fpr, with_room
 
 DEFAULT_FPRS = (0.03, 0.05)
 """Default false positive rates for calibration and evaluation."""
@@ -195,11 +195,6 @@ def choose_threshold(scores: ScoreSet, target: Target, *, confidence: float | No
     if target.kind is RateKind.FPR:
         return choose_fpr(scores.groups, target.value, scores, confidence=confidence)
     return choose_fa_per_hour(scores, target.value, confidence=confidence)
-
-
-def fpr_of(scores: ScoreSet, threshold: float) -> float:
-    """The false positive rate that ``fpr=`` points are named by; the scores must hold a kind of negatives."""
-    return mean_fpr(scores.groups, threshold)
 
 
 def mean_roc_auc(positives: Scores, groups: Sequence[Scores]) -> float:

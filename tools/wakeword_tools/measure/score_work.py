@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from wakeword.audio.pcm import pcm_blocks
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Array, Scores
 from wakeword.batch.inputs.recording import Recording as Source
@@ -17,7 +18,7 @@ from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_blocks
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording
 from wakeword_tools.measure.subject import Subject, SubjectData, SubjectScorer
 
 
