@@ -18,7 +18,7 @@ from scripts.clip_quality import table
 from wakeword.base.files import replacing
 from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.engines.espeak import ACCENTS
+from wakeword_tools.engines.espeak import ENGLISH_ACCENTS
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import Candidate, choose_texts
@@ -83,7 +83,7 @@ def homophones(keyword: str, chosen: list[Candidate]) -> int:
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     found = {candidate.text for candidate in chosen if sound_keys(candidate.phones) & same}
     plain = [candidate.text for candidate in chosen if "[[" not in candidate.text]
-    for accent in ACCENTS:
+    for accent in ENGLISH_ACCENTS:
         found |= read_alike(keyword, plain, accent)
     return len(found)
 

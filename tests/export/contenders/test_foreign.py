@@ -14,7 +14,6 @@ import pytest
 import soundfile
 from support.builders import random_model, random_model_bytes
 
-from benchmarks.own_engine import OURS
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.model.installed import assets_folder
 from wakeword_tools.contenders.foreign import ForeignModel
@@ -24,9 +23,7 @@ from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_tools.measure.subject import (
     HOP_SAMPLES,
     SubjectScorer,
-    first_end,
     one_word,
-    read_engine,
     read_subject,
 )
 
@@ -152,18 +149,6 @@ def test_the_delay_ends_with_the_hop_that_fires(micro: Path, sound: np.ndarray) 
     peak = int(np.argmax(word.scores))
     found = delay(model, word, float(word.scores[peak]))
     assert found == pytest.approx((peak + 1) * HOP_SAMPLES / 16_000 - word.end)
-
-
-def test_our_own_streaming_interface_gives_the_scores_that_are_judged(tmp_path: Path, sound: np.ndarray) -> None:
-    (tmp_path / "own.onnx").write_bytes(random_model_bytes("attention", 2))
-    file, model = read_engine(f"ours:{tmp_path / 'own.onnx'}")
-    expected = SubjectScorer([model]).score([sound])[0]
-    running, pcm = OURS.open([file]), (sound * 32_768).astype(np.int16)
-    for _ in range(2):
-        running.reset()
-        scores = [running.push(hop) for hop in pcm[: len(pcm) // HOP_SAMPLES * HOP_SAMPLES].reshape(-1, HOP_SAMPLES)]
-        first = first_end(model) // HOP_SAMPLES
-        np.testing.assert_allclose(scores[first:], expected[: len(scores) - first], atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from wakeword_tools.kinds import Split
 
 ESPEAK = "espeak-ng"
 
-ACCENTS = (
+ENGLISH_ACCENTS = (
     "en",
     "en-029",
     "en-GB-scotland",
@@ -100,7 +100,7 @@ _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
 
 def espeak_voices(language: str = ENGLISH) -> list[Voice]:
     """Every accent of a language in espeak-ng with every usable variant."""
-    accents = ACCENTS if language == ENGLISH else accents_of(language)
+    accents = ENGLISH_ACCENTS if language == ENGLISH else accents_of(language)
     # The licence of the engine (GPL-3.0-or-later) covers the program, not the sound that it makes.
     return [
         Voice(
@@ -161,7 +161,7 @@ class EspeakSynthesizer:
         if voice.engine != self.engine or voice.variant not in self._variants:
             return False
         if voice.language == ENGLISH:
-            return voice.accent in ACCENTS
+            return voice.accent in ENGLISH_ACCENTS
         file = language_files().get(voice.accent)
         if file is None:
             return False
@@ -198,7 +198,7 @@ class EspeakSynthesizer:
             return reading(library, text, "^", flags=TIED)
 
     def _of_accent(self, accent: str) -> Voice:
-        language = ENGLISH if accent in ACCENTS else accent
+        language = ENGLISH if accent in ENGLISH_ACCENTS else accent
         voice = Voice(accent, ESPEAK, accent, "adam", "", Split.TRAIN, "", language=language)
         if not self._speaks(voice):
             raise SynthesisError(f"expected an accent of {self.engine}, got {accent!r}")

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from wakeword.base.errors import SynthesisError
-from wakeword_tools.engines.espeak import ACCENTS, shared_espeak
+from wakeword_tools.engines.espeak import ENGLISH_ACCENTS, shared_espeak
 from wakeword_tools.texts.candidates import Candidate, TextOrigin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
@@ -188,7 +188,7 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """
     plain = [one for one in candidates if "[[" not in one.text]
     same: set[str] = set()
-    for accent in ACCENTS:
+    for accent in ENGLISH_ACCENTS:
         farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
         texts = [one.text for one in plain if one.distance <= farthest]
         same |= read_alike(keyword, texts, accent)
