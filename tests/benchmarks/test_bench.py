@@ -18,6 +18,7 @@ from benchmarks import stopwatch as bench_measures
 from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
 from benchmarks.contenders import MOST_KEYWORDS, PEERS, Listener, present, why
+from benchmarks.own_engine import OURS
 from benchmarks.performance_page import endurance, meaning, write_page
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
@@ -37,7 +38,6 @@ from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
 from wakeword_tools.contenders.contender import Contender, RunningEngine
-from wakeword_tools.contenders.own_engine import OURS
 
 
 def fail(files: object) -> RunningEngine:

@@ -10,9 +10,9 @@ from benchmarks import benchmark as bench
 from benchmarks import stopwatch as bench_measures
 from benchmarks.__main__ import BenchmarkOptions
 from benchmarks.bench_command import run_benchmark
+from benchmarks.own_engine import OwnEngine
 from wakeword import ModelError
 from wakeword_tools.contenders.contender import Contender
-from wakeword_tools.contenders.own_engine import OwnEngine
 
 QUICK = {"seconds": 0.5, "repeats": 1, "paced_seconds": 0.5, "streams": [2]}
 

@@ -59,7 +59,7 @@ def test_a_threshold_fires_where_its_sensitivity_does(word: str) -> None:
     for sensitivity in SENSITIVITIES:
         threshold = 1 - sensitivity / 1.05
         assert ((scores[: len(frames)] >= threshold - 1e-9) == (frames > 1 - sensitivity)).all()
-    assert 0 < (scores > PorcupineEngine.cutoff).sum() < len(scores)
+    assert 0 < (scores > PorcupineEngine.CUTOFF).sum() < len(scores)
 
 
 def test_what_is_missing_is_named_in_one_line(word: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

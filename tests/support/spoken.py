@@ -13,12 +13,15 @@ from wakeword_tools.kinds import Split
 def command_voices(command: str, names: Sequence[str] = ("default",), *, split: Split | None = None) -> list[Voice]:
     """The voices of a command line."""
     with tempfile.TemporaryDirectory() as folder:
-        return read_command_voices(command_file(Path(folder), command, names), split)
+        return read_command_voices(command_file(Path(folder), command, names, split=split))
 
 
-def command_file(folder: Path, command: str, names: Sequence[str] = ("default",)) -> Path:
+def command_file(
+    folder: Path, command: str, names: Sequence[str] = ("default",), *, split: Split | None = None
+) -> Path:
     """A file that describes a command."""
-    voices = "".join(f"[[voices]]\nname = {json.dumps(name)}\n" for name in names)
+    stated = f"split = {json.dumps(split)}\n" if split else ""
+    voices = "".join(f"[[voices]]\nname = {json.dumps(name)}\n{stated}" for name in names)
     path = folder / "command.toml"
     path.write_text(f"command = {json.dumps(command)}\n{voices}", encoding="utf-8")
     return path

@@ -25,7 +25,6 @@ def test_the_plan_names_the_word_the_voices_the_pack_and_own_recordings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
     recipe = default_recipe()
     config = dataclasses.replace(
         recipe, keyword="hey zorvella", synthesis=dataclasses.replace(recipe.synthesis, also=("zorvella",))

@@ -15,7 +15,7 @@ from wakeword.base.events import SILENT
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.processes import Processes
-from wakeword_tools.clips.clip_plan import plan
+from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST, recipe_row
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
@@ -179,9 +179,9 @@ def test_a_folder_without_recordings_is_reported_before_any_work(tmp_path: Path,
 
 
 def test_missing_natural_voices_are_reported_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
     plan = SynthesisConfig(positives=6, natural=NaturalConfig(positives=5))
-    with pytest.raises(ConfigError, match="kokoro:FOLDER or in WAKEWORD_KOKORO"):
+    with pytest.raises(ConfigError, match=r"expected Kokoro in .*install it: wakeword voices install kokoro"):
         made_by(TrainConfig(keyword="marvin", synthesis=plan), tmp_path / "made")
     assert not (tmp_path / "made").exists()
 
@@ -207,8 +207,10 @@ def test_a_list_of_only_the_keyword_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_engine_without_voices_for_a_split_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(f"command = '{sys.executable} {{wav}} {{text}}'\n")
-    plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
+    (tmp_path / "mine.toml").write_text(
+        f"command = '{sys.executable} {{wav}} {{text}}'\nvoices = [{{ name = 'ann', split = 'train' }}]\n"
+    )
+    plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}",))
     with pytest.raises(ConfigError, match="split validation"):
         made_by(TrainConfig(keyword="marvin", synthesis=plan), tmp_path / "made")
 
@@ -229,7 +231,6 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
     natural = NaturalConfig(positives=5, engines=("installed",))
     plan = SynthesisConfig(positives=4, engines=("installed",), natural=natural)
     reports: list[str] = []
@@ -266,7 +267,7 @@ def test_english_is_spoken_as_before_there_were_other_languages() -> None:
     for kind in (Kind.POSITIVE, Kind.NEGATIVE):
         texts = word.texts(kind, voices, SILENT)
         for split, own in voices.items():
-            recipes = plan(list(texts[split]), own, count=40, seed=0, max_pause=0.2, children=0.15)
+            recipes = ClipPart(list(texts[split]), own, 40, 0, max_pause=0.2, children=0.15).recipes()
             drawn += [recipe_row(recipe, "", seed=0) for recipe in recipes]
     digest = hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
     assert digest == "c587584d613b92bc1ac311534860c1bc639f210dd995509bfa8cf346ef3b4934"

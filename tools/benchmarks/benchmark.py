@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contenders import MOST_KEYWORDS, PEERS, present, start
+from benchmarks.own_engine import OURS
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.speech_cost import LEAST_SECONDS, TYPED_WORDS, speech_costs, typed_models
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
@@ -26,7 +27,6 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.model.installed import assets_folder
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.contenders.contender import Contender
-from wakeword_tools.contenders.own_engine import OURS
 
 _STARTS = 5
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import openwakeword_onnx, porcupine
+from benchmarks.own_engine import OURS, detector_for
 from wakeword_export.contenders import microwakeword, pyopenwakeword
 from wakeword_tools.contenders.contender import Contender
-from wakeword_tools.contenders.own_engine import OURS, detector_for
 
 PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
 """The engines of the registry, openWakeWord by its makers, which takes no files of users, and Porcupine, which needs a
@@ -43,10 +43,13 @@ Listener = Callable[[Any], object]
 
 def start(contender: Contender, model: str, keywords: int) -> Listener:
     """A new stream with so many words: of this project's ``model``, or those that the engine's package brings."""
-    # As an application runs it, where that is cheaper than what a comparison needs.
     if contender is OURS:
         return detector_for(model, keywords).push
-    return contender.start(brought(contender, keywords))
+    files = brought(contender, keywords)
+    if contender is porcupine.ENGINE:
+        # One sensitivity, as an application sets it, in place of all.
+        return porcupine.PorcupineEngine(files, (0.5,)).push
+    return contender.open(files).push
 
 
 def brought(engine: Contender, words: int) -> Sequence[Path]:

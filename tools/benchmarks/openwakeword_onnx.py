@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword_export.contenders.tflite_files import OPEN_CUTOFF
 from wakeword_tools.contenders.contender import Contender
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ class OpenOnnxEngine:
         np.random.seed(0)
         self._model.reset()
 
-    cutoff = OPEN_CUTOFF
-
 
 def brought_by_openwakeword(words: int) -> list[Path]:
     """The files of so many words in the package."""
@@ -55,5 +52,4 @@ ENGINE = Contender(
     distribution="openwakeword",
     package=_PACKAGE,
     open=OpenOnnxEngine,
-    delay=0.08,
 )

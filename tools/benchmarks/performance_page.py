@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.own_engine import OURS
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import (
     cost_table,
@@ -22,7 +23,6 @@ from benchmarks.performance_tables import (
     stream_table,
 )
 from wakeword.base.files import replacing, write_json
-from wakeword_tools.contenders.own_engine import OURS
 
 _METHOD = """## How it was measured
 
@@ -45,7 +45,7 @@ The figures of every turn, and those of blocks of 10 ms, are in [{name}]({name})
 
 
 _OWN_MACHINE = (
-    "`wakeword bench` prints what listening costs on your machine, and `python -m benchmarks`, in a checkout, all of this "
+    "`wakeword doctor` says what listening costs on your machine, and `python -m benchmarks`, in a checkout, all of this "
     "page."
 )
 
@@ -121,7 +121,7 @@ def meaning(report: PerformanceReport) -> str:
         f"window; 99 of 100 pushes then return within {paced.percentile_99_ms:.1f} ms (blocks of 20 ms, real time).",
         f"Importing the package takes {start.import_ms:.0f} ms, {start.import_cpu_ms:.0f} ms of it CPU time"
         + ("." if start.peak_mb is None else f"; a process that listens holds at most {start.peak_mb:.0f} MB."),
-        "Only this processor was measured; `wakeword bench` measures yours.",
+        "Only this processor was measured; `wakeword doctor` measures yours.",
     ]
     return "## What it means\n\n" + "\n".join(f"- {line}" for line in lines)
 

@@ -7,10 +7,10 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.own_engine import OURS
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.speech_cost import SpeechCost
 from wakeword.base.text import counted
-from wakeword_tools.contenders.own_engine import OURS
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _NETWORK = "word.ppn"
 class PorcupineEngine:
     """Scores of 1 for what the lowest sensitivity reports, down to above 0 for what only the highest one does."""
 
-    cutoff = 0.5
+    CUTOFF = 0.5
     """Below the score of what is reported at the makers' sensitivity of 0.5, and above all lower ones."""
 
     def __init__(self, files: Sequence[Path], sensitivities: Sequence[float] = SENSITIVITIES) -> None:
@@ -78,7 +78,7 @@ def _read(path: Path, data: bytes) -> ForeignFiles | None:
     if path.suffix != ".ppn":
         return None
     phrase = path.stem.split("_")[0].replace("-", " ").strip() or "wake word"
-    return ForeignFiles(phrase, False, PorcupineEngine.cutoff, {_NETWORK: data}, _NETWORK)
+    return ForeignFiles(phrase, False, PorcupineEngine.CUTOFF, {_NETWORK: data}, _NETWORK)
 
 
 ENGINE = Contender(
@@ -87,9 +87,7 @@ ENGINE = Contender(
     distribution="pvporcupine",
     package="pvporcupine",
     open=PorcupineEngine,
-    delay=0.032,
     takes="FILE.ppn",
-    listener=lambda files: PorcupineEngine(files, (0.5,)).push,
     read=_read,
     where="as its sensitivity: 1.05 less 1.05 times the threshold",
     install="pip install pvporcupine",

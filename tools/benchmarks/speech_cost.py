@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.contenders import Listener, start
+from benchmarks.own_engine import OURS
 from benchmarks.stopwatch import TICK, cpu_ms_per_second, settle
 from wakeword import Detector
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.checkup.processor import Pcm
 from wakeword.model.installed import shipped_models
 from wakeword_tools.contenders.contender import Contender
-from wakeword_tools.contenders.own_engine import OURS
 
 WORD_COUNTS = (1, 2, 6)
 TYPED_COUNTS = (1, 2, 10, 20)

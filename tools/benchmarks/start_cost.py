@@ -23,7 +23,7 @@ def main(package: str, name: str, model: str) -> None:
 
     # Not before: the registry imports parts of this project's package.
     from benchmarks.contenders import PEERS, start
-    from wakeword_tools.contenders.own_engine import OURS
+    from benchmarks.own_engine import OURS
 
     contender = next(one for one in (OURS, *PEERS) if one.distribution == name)
     ready = time.perf_counter()

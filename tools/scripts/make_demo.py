@@ -4,6 +4,7 @@
 clips hold one word each.
 """
 
+import ctypes
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.clip_plan import levelled, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
+from wakeword_tools.engines.espeak_library import collect, fresh_library
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 
@@ -66,9 +68,62 @@ class DemoWord:
     sentence: str
 
 
+class _Event(ctypes.Structure):
+    """``espeak_EVENT`` of espeak-ng's speak_lib.h, as are the values below."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("unique_identifier", ctypes.c_uint),
+        ("text_position", ctypes.c_int),
+        ("length", ctypes.c_int),
+        ("audio_position", ctypes.c_int),
+        ("sample", ctypes.c_int),
+        ("user_data", ctypes.c_void_p),
+        ("id", ctypes.c_char * 8),
+    )
+
+
+_LIST_END, _WORD = 0, 1
+
+
+@dataclass(frozen=True)
+class TimedSpeech:
+    """A word of a text, and its times in the speech."""
+
+    text: str
+    start: float
+    """Seconds from the first sample."""
+    end: float
+    """Seconds to the start of the next word, including a pause in between."""
+
+
+class TimedEspeak(EspeakSynthesizer):
+    """espeak-ng, which says where words begin."""
+
+    def speak_words(self, text: str, voice: Voice, prosody: Prosody) -> tuple[Array, list[TimedSpeech]]:
+        """``(samples,)`` as from ``speak``, and the times of each word."""
+        words: list[tuple[int, str]] = []
+
+        def heard(events: int) -> None:
+            found = ctypes.cast(events, ctypes.POINTER(_Event))
+            index = 0
+            while (event := found[index]).type != _LIST_END:
+                if event.type == _WORD:
+                    begin = event.text_position - 1
+                    words.append((event.sample, text[begin : begin + event.length]))
+                index += 1
+
+        with fresh_library(self._path, self._data, voice, prosody) as (library, rate):
+            length = len(collect(library, text, heard))
+        starts = [start / rate for start, _ in words]
+        ends = [*starts, length / rate][1:]
+        timed = [TimedSpeech(word, start, end) for (_, word), start, end in zip(words, starts, ends, strict=True)]
+        return self.speak(text, voice, prosody), timed
+
+
 def demo() -> tuple[Array, list[DemoWord]]:
     """The demo recording, ``(samples,)`` float32 at 16 kHz, and its words that are the keyword or sound like it."""
-    engine = EspeakSynthesizer()
+    engine = TimedEspeak()
     pieces = [np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)]
     words = []
     for name, rate, sentence in _SENTENCES:

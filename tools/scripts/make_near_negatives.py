@@ -9,18 +9,19 @@ import resource
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from scripts.clip_quality import table
 from wakeword.base.files import replacing
-from wakeword_tools.clips.synthesize import ClipPart, synthesize
-from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.clips.clip_plan import ClipPart
+from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.engines.espeak import ENGLISH_ACCENTS
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import Candidate, choose_texts, histogram
+from wakeword_tools.texts.candidates import Candidate, choose_texts
 from wakeword_tools.texts.confusables import confusables, read_alike
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
@@ -67,6 +68,12 @@ def section(keyword: str) -> str:
     )
 
 
+def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
+    """Number of candidates by distance, in half edits: middle of the bin -> number."""
+    middles = [round(candidate.distance * 2) / 2 for candidate in candidates]
+    return {middle: middles.count(middle) for middle in np.arange(min(middles), max(middles) + 0.25, 0.5).tolist()}
+
+
 def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(counts.items(), key=lambda one: -one[1]))
 
@@ -76,7 +83,7 @@ def homophones(keyword: str, chosen: list[Candidate]) -> int:
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     found = {candidate.text for candidate in chosen if sound_keys(candidate.phones) & same}
     plain = [candidate.text for candidate in chosen if "[[" not in candidate.text]
-    for accent in sorted({voice.accent for voice in shared_espeak().voices()}):
+    for accent in ENGLISH_ACCENTS:
         found |= read_alike(keyword, plain, accent)
     return len(found)
 

@@ -13,7 +13,8 @@ from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.clip_plan import levelled
-from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.kokoro import KOKORO, KokoroSynthesizer
+from wakeword_tools.engines.registry import english_voices
 
 # The word is where people put it when they call: first, last, or after a greeting. Amid a sentence it is found less often.
 _SENTENCES = (
@@ -49,7 +50,7 @@ class Sentence:
 def spoken() -> tuple[Array, list[Sentence]]:
     """The recording, ``(samples,)`` float32 at 16 kHz, and its sentences. ``ConfigError`` without Kokoro."""
     engine = KokoroSynthesizer()
-    voices = {voice.variant: voice for voice in kokoro_voices()}
+    voices = {voice.variant: voice for voice in english_voices(engines=[KOKORO])}
     pause = np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)
     pieces, sentences = [pause], []
     for name, keyword, text in _SENTENCES:

@@ -18,7 +18,8 @@ import typer
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import replacing
-from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.kokoro import KOKORO, KokoroSynthesizer
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -87,7 +88,7 @@ def main(
 ) -> None:
     """Speak rare and invented words."""
     random = np.random.default_rng(seed)
-    voices = [voice for voice in kokoro_voices() if voice.split is Split.TRAIN]
+    voices = [voice for voice in english_voices(engines=[KOKORO]) if voice.split is Split.TRAIN]
     judging = {plain(way) for word in without for way in pronunciations(word)}
     out.mkdir(parents=True, exist_ok=True)
     rows = []

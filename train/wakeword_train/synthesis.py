@@ -15,8 +15,9 @@ from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.work import Executor, default_jobs
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST
-from wakeword_tools.clips.synthesize import ClipPart, synthesize
+from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.engines.registry import INSTALLED, resolved_engines, voices_in

@@ -16,8 +16,7 @@ class NaturalConfig:
     near_negatives: int = 0
     negatives: int = 0
     engines: tuple[str, ...] = ("kokoro",)
-    """As in ``SynthesisConfig``; ``kokoro`` is the folder in the environment variable ``WAKEWORD_KOKORO``, or what
-    ``wakeword voices install kokoro`` installed. ``installed`` stands for all that are installed, which may be none."""
+    """As in ``SynthesisConfig``. ``installed`` stands for all that are installed, which may be none."""
 
     def __post_init__(self) -> None:
         _check_counts(self.positives, self.near_negatives, self.negatives)
@@ -38,7 +37,7 @@ class SynthesisConfig:
     negative_texts: str = "words"
     """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
-    """Text-to-speech engines to use: ``espeak-ng``; ``piper:FOLDER`` of voices; ``kokoro:FOLDER``;
+    """Text-to-speech engines to use: ``espeak-ng``; ``piper:FOLDER`` of voices; ``kokoro``, installed;
     ``command:FILE.toml`` for anything else; ``installed`` for the fast ones of this machine."""
     also: tuple[str, ...] = ()
     """Other phrases that wake the model too, such as "ok marvin" with "hey marvin"."""

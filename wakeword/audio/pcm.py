@@ -274,16 +274,22 @@ def naming(path: Path | str) -> Iterator[None]:
         raise AudioFormatError(f"{path}: {error}") from error
 
 
-def read_audio(path: Path | str) -> Array:
-    """A whole file as mono float32 at 16 kHz, ``(samples,)``.
+def pcm_blocks(path: Path | str) -> Iterator[Array]:
+    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``.
 
     Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be used;
     both name the file.
     """
     with AudioFile(path) as file, naming(path):
         stream = PcmStream(file.sample_rate)
-        pieces = [stream.push(block) for block in file.blocks()]
-        return np.concatenate([*pieces, stream.flush()])
+        for block in file.blocks():
+            yield stream.push(block)
+        yield stream.flush()
+
+
+def read_audio(path: Path | str) -> Array:
+    """A whole file as mono float32 at 16 kHz, ``(samples,)``. Raises as ``pcm_blocks``."""
+    return np.concatenate(list(pcm_blocks(path)))
 
 
 def audio_bytes(samples: Samples, form: str) -> bytes:

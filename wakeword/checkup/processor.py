@@ -1,4 +1,4 @@
-"""The share of a core that listening takes on this machine, from a few seconds; ``wakeword bench`` is more precise."""
+"""The share of a core that listening takes on this machine, from a few seconds."""
 
 import math
 import time

@@ -124,8 +124,8 @@ COMMANDS = {
             ),
             "compare": Command(
                 "wakeword_tools.cli.measure_options:CompareOptions",
-                "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
-                work="wakeword_tools.cli.compare_work:compare",
+                "Say which of two models, or of several engines, finds more on the same recordings.",
+                work="wakeword_tools.cli.referee_work:compare",
             ),
         },
         "Home, browser, other engines": {
@@ -142,10 +142,6 @@ COMMANDS = {
             "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
             "doctor": Command(
                 "wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."
-            ),
-            "bench": Command(
-                "wakeword_tools.cli.bench:bench",
-                "Measure what listening costs on this machine: processor time, start-up and delay.",
             ),
         },
     }.items()

@@ -16,13 +16,12 @@ EXAMPLES: Final = {
     "synth": 'wakeword synth "hey zorvella" --out clips',
     "calibrate": "wakeword calibrate --model zorvella.onnx --positives takes --negatives no",
     "evaluate": "wakeword evaluate --keyword jarvis --positives takes --negatives no",
-    "compare": "wakeword compare jarvis better.onnx --positives takes --negatives no",
+    "compare": "wakeword compare jarvis better.onnx --positives takes --background talk.wav",
     "serve": "wakeword serve --keyword jarvis --uri tcp://0.0.0.0:10400",
     "renew": "wakeword renew zorvella.onnx",
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",
     "doctor": "wakeword doctor --seconds 10",
-    "bench": "wakeword bench --keyword jarvis",
     "export": "wakeword export jarvis --to openwakeword jarvis-files",
 }
 """Command -> the line."""

@@ -40,11 +40,10 @@ ResumeOption = Annotated[
 
 @dataclass(frozen=True)
 class JobOptions:
-    """Who does the work, and whether the rows of a run before are taken."""
+    """Who does the work."""
 
     jobs: JobsOption = None
     ray: RayOption = None
-    resume: ResumeOption = False
 
 
 def journal_of(out: Path) -> Path:

@@ -15,7 +15,7 @@ from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName, writing
-from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, open_results
+from wakeword.cli.job_options import JobOptions, ResumeOption, audio_progress, journal_of, open_results
 from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, VoicePointOptions, open_detector
 from wakeword.model.installed import names_model
@@ -51,9 +51,10 @@ class ScanOptions:
     ] = None
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")] = None
     jobs: JobOptions
+    resume: ResumeOption = False
 
     def __post_init__(self) -> None:
-        if self.jobs.resume and self.out is None:
+        if self.resume and self.out is None:
             raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
         if self.out is not None and self.out.is_dir():
             raise typer.BadParameter(f"--out {self.out}: expected a file, got a folder; name a file in it")
@@ -103,7 +104,7 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
         )
     for line in warnings if recordings else ():
         note(line)
-    with _journal(out, work, resume=options.jobs.resume) as journal:
+    with _journal(out, work, resume=options.resume) as journal:
         run = Run(work, recordings, journal)
         executor = executor_for(run.seconds, jobs=options.jobs.jobs, ray=options.jobs.ray)
         with (

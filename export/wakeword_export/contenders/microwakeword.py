@@ -36,11 +36,6 @@ class MicroEngine:
         for one in self._models:
             one.reset()
 
-    @property
-    def cutoff(self) -> float:
-        """See ``RunningEngine``."""
-        return float(self._models[0].probability_cutoff)
-
 
 ENGINE = Contender(
     name="microwakeword",
@@ -48,7 +43,6 @@ ENGINE = Contender(
     distribution="pymicro-wakeword",
     package=_PACKAGE,
     open=MicroEngine,
-    delay=0.03,
     takes="FILE.json",
     read=lambda path, data: read_manifest_of("micro", path, data),
     check=lambda folder: check_network(folder, MICRO_INPUT),

@@ -50,8 +50,6 @@ class OpenEngine:
         for part, state in self._fresh:
             vars(part).update(copy.deepcopy(state))
 
-    cutoff = OPEN_CUTOFF
-
 
 def _state(part: object) -> dict[str, Any]:
     """Buffers and counters of a part of the engine."""
@@ -74,7 +72,6 @@ ENGINE = Contender(
     distribution="pyopen-wakeword",
     package=_PACKAGE,
     open=OpenEngine,
-    delay=0.08,
     takes="FILE.tflite",
     read=_read,
     check=lambda folder: check_network(folder, OPEN_INPUT),

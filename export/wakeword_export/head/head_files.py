@@ -3,21 +3,27 @@
 One graph of built-in operators of TFLite is written as both.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
+from wakeword.format.graph import read_graph
 from wakeword.format.session import open_session, run_session
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export import flat_model as flat
 from wakeword_export.flat_model import FlatModel
 from wakeword_export.head.flat_onnx import onnx_bytes
-from wakeword_export.head.head_weights import HeadWeights
 
 RELU: flat.Option = (0, "Int8", 1)
+_NODES = [
+    *("MatMul", "Add", "Relu", "Reshape", "GRU", "Reshape"),
+    *("MatMul", "Softmax", "Mul", "ReduceSum", "MatMul", "Reshape", "Add"),
+]
+"""The graph of a head as `wakeword train` writes it."""
 
 
 class HeadFiles(NamedTuple):
@@ -83,9 +89,25 @@ class HeadGraph(FlatModel):
         return HeadFiles(self.to_bytes([self.given], [score], description=description), onnx)
 
 
-def logit_of_head(graph: HeadGraph, head: HeadWeights) -> int:
+def head_weights(data: bytes) -> dict[str, Array]:
+    """The float32 weights in a head's ONNX file, by name: a rectified projection, a GRU, and attention over its states.
+
+    The GRU's gates are in ONNX's order: update, reset, hidden. The reset gate applies to the product with the state.
+    ``ModelError`` if the head is not one that `wakeword train` writes.
+    """
+    graph = read_graph(data)
+    if [node.kind for node in graph.nodes] != _NODES:
+        raise ModelError(
+            "expected a head of the second stage as `wakeword train` writes it, got another graph; train the word again"
+        )
+    return {name: value.astype(np.float32) for name, value in graph.values.items()}
+
+
+def logit_of_head(graph: HeadGraph, head: Mapping[str, Array]) -> int:
     """The logit of a head, ``(1, 1)``; its GRU as 16 steps: a recurrent operator would need an extension."""
-    steps, row, wide = HEAD_EMBEDDINGS, (1, head.units), (1, 3 * head.units)
+    units = len(head["projection_bias"])
+    steps, row, wide = HEAD_EMBEDDINGS, (1, units), (1, 3 * units)
+    biases = head["gru_B"][0]
 
     def parts(inputs: int, count: int, axis: int, shape: Sequence[int]) -> list[int]:
         outputs = [graph.tensor(*shape) for _ in range(count)]
@@ -93,10 +115,10 @@ def logit_of_head(graph: HeadGraph, head: HeadWeights) -> int:
         graph.add(flat.SPLIT, [where, inputs], outputs, (0, "Int32", count))
         return outputs
 
-    projected = graph.linear(graph.embeddings, head.projection.T, head.projection_bias, RELU)
-    gates = parts(graph.linear(projected, head.inputs, head.inputs_bias), steps, 0, wide)
+    projected = graph.linear(graph.embeddings, head["projection"].T, head["projection_bias"], RELU)
+    gates = parts(graph.linear(projected, head["gru_W"][0], biases[: 3 * units]), steps, 0, wide)
     state, states = graph.constant(np.zeros(row, np.float32)), []
-    weight, bias = graph.constant(head.states), graph.constant(head.states_bias)
+    weight, bias = graph.constant(head["gru_R"][0]), graph.constant(biases[3 * units :])
     for gate in gates:
         there = parts(graph.apply(flat.FULLY_CONNECTED, [state, weight, bias], wide), 3, 1, row)
         here = parts(gate, 3, 1, row)
@@ -107,10 +129,10 @@ def logit_of_head(graph: HeadGraph, head: HeadWeights) -> int:
         kept = graph.joined(flat.MUL, update, graph.joined(flat.SUB, state, hidden))
         state = graph.joined(flat.ADD, hidden, kept)
         states.append(state)
-    all_states = graph.apply(flat.CONCATENATION, states, (steps, head.units), (0, "Int32", 0))
-    importance = graph.linear(all_states, head.attention.T, np.zeros(1, np.float32))
+    all_states = graph.apply(flat.CONCATENATION, states, (steps, units), (0, "Int32", 0))
+    importance = graph.linear(all_states, head["attention"].T, np.zeros(1, np.float32))
     weights = graph.apply(flat.SOFTMAX, [graph.shaped(importance, 1, steps)], (1, steps), (0, "Float32", 1.0))
     weighted = graph.joined(flat.MUL, all_states, graph.shaped(weights, steps, 1))
     axis = graph.constant(np.array([0], np.int32))
     pooled = graph.apply(flat.SUM, [weighted, axis], row, (0, "Bool", True))
-    return graph.linear(pooled, head.last.T, head.last_bias)
+    return graph.linear(pooled, head["head"].T, head["head_bias"])

@@ -14,13 +14,10 @@ from wakeword.base.text import counted
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
-from wakeword_export.head.head_scores import HeadListener, HeadScores
+from wakeword_export.head.head_scores import HeadListener
 from wakeword_tools.handover import ALONE
-from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.paired import PairedDifference, paired_shares
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
-from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
 
 LAX, USUAL, STRICT = 0.3, 0.5, 0.7
@@ -134,36 +131,24 @@ class HeadPromise:
     """As an operating point is named: ``fa_per_hour=0.5``."""
     rates: Mapping[float, HeadRates]
     """At ``LAX``, ``USUAL`` and ``STRICT``."""
-    own: PairedDifference | None = None
-    """Recall of our own file, the first, and of the export, each at the target in the same recordings."""
 
     def to_json(self) -> dict[str, Any]:
         """As ``json.dump`` takes it."""
         at = {f"{threshold:g}": dataclasses.asdict(rates) for threshold, rates in self.rates.items()}
-        return {"target": self.target, "at": at, "own_recall": None if self.own is None else self.own.first}
+        return {"target": self.target, "at": at}
 
     def lines(self) -> list[str]:
-        """For people: a line for each threshold, what the hours support, and a line if our own file finds clearly more."""
+        """For people: a line for each threshold, and what the hours support."""
         lines = [f"{threshold:g}: {_in_words(rates)}" for threshold, rates in self.rates.items()]
-        lines.append(f"so many hours support {self.target}")
-        if self.own is not None and self.own.gain < 0:
-            lines.append(
-                f"this export finds clearly less than wakeword itself: {self.own.second:.0%} of the recordings against "
-                f"{self.own.first:.0%}, each at {self.target} in the same speech"
-            )
-        return lines
+        return [*lines, f"so many hours support {self.target}"]
 
 
-def calibrated(
-    heard: HeadScores, fa_per_hour: float, *, own: Scored | None, warn: Line
-) -> tuple[HeadPoint, HeadPromise]:
+def calibrated(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[HeadPoint, HeadPromise]:
     """The point at which the head keeps that rate in the background that was heard, and what it does there.
 
-    The rate is a laxer one if the background is too short for it, as in ``wakeword calibrate``. ``own``: the scores that
-    the model itself, with both stages, gave the same recordings. Raises ``CalibrationError`` if the background is too
-    short for any rate, or if no positive would be found.
+    The rate is a laxer one if the background is too short for it, as in ``wakeword calibrate``. Raises
+    ``CalibrationError`` if the background is too short for any rate, or if no positive would be found.
     """
-    scores = heard.scores
     target = supported_target(scores, Target(RateKind.FA_PER_HOUR, fa_per_hour), warn=warn)
     threshold = choose_supported(scores, target).threshold
     if len(scores.positives) and scores.positives.max() < threshold:
@@ -172,25 +157,13 @@ def calibrated(
     point = between(threshold, choose_supported(scores, laxer).threshold)
     levels = {LAX: point.threshold(LAX), USUAL: threshold, STRICT: point.threshold(STRICT)}
     rates = {level: rates_at(scores, one) for level, one in levels.items()}
-    difference = None if own is None else _against(own, target, heard, threshold)
-    return point, HeadPromise(target.name, rates, difference)
+    return point, HeadPromise(target.name, rates)
 
 
 def rates_at(scores: ScoreSet, threshold: float) -> HeadRates:
     """What happens at a threshold."""
     recall = share_at(scores.positives, threshold) if len(scores.positives) else None
     return HeadRates(false_accepts_at(scores, threshold), recall)
-
-
-def _against(own: Scored, target: Target, heard: HeadScores, threshold: float) -> PairedDifference | None:
-    """The recall of our own file and of the head, on the clips that both have heard."""
-    kept = own.sets[0]
-    strict = choose_supported(kept, target).threshold
-    read = [*own.recordings[Kind.POSITIVE], *own.synthetic]
-    ours = np.concatenate([kept.positives, kept.synthetic_positives]) >= strict
-    by_name = dict(zip(heard.positives, (heard.scores.positives >= threshold).tolist(), strict=True))
-    pairs = [(bool(mine), by_name[one.name]) for one, mine in zip(read, ours, strict=True) if one.name in by_name]
-    return paired_shares("recall", *zip(*pairs, strict=True), higher_is_better=True) if pairs else None
 
 
 def _in_words(rates: HeadRates) -> str:

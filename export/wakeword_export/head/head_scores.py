@@ -1,14 +1,13 @@
 """The scores of an exported network that always listens, as another engine runs it: without the gate."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, pcm_blocks
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Line
 from wakeword.base.logistic import score_of_logit
@@ -17,22 +16,12 @@ from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings, pcm_blocks
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings
 from wakeword_tools.measure.recordings import Selection, inside_parts, items_of
 from wakeword_tools.measure.scores import ScoreSet
 
 _AFTER: Array = np.zeros(SAMPLE_RATE, np.float32)
 """After a clip of the word: its last windows end behind the word, as in a stream that goes on."""
-
-
-@dataclass(frozen=True)
-class HeadScores:
-    """What was heard of some recordings."""
-
-    scores: ScoreSet
-    """The scores of all positives and streams."""
-    positives: Sequence[str]
-    """The names of the positives, in the order of their scores."""
 
 
 class ExportListener(Protocol):
@@ -80,19 +69,19 @@ class HeadListener:
         return first_sample(0) / SAMPLE_RATE, last_sample(HEAD_EMBEDDINGS - 1) / SAMPLE_RATE
 
 
-def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Line) -> HeadScores:
+def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Line) -> ScoreSet:
     """Listen to background and positives, each recording once.
 
     Of background, only windows inside the parts to be measured count. Raises ``DataError`` if there is no background that
     can be read.
     """
-    seen, positives, streams = SeenRecordings(warn), dict[str, float](), list[Scores]()
+    seen, positives, streams = SeenRecordings(warn), list[float](), list[Scores]()
     seconds = 0.0
     for read, kind, scores in _scored(listener, recordings, seen):
         if not seen.is_new(read, kind):
             continue
         if kind is Kind.POSITIVE:
-            positives[read.name] = float(scores.max())
+            positives.append(float(scores.max()))
             continue
         parts = recordings.parts.get(read.path)  # all of it is measured where there are none
         places = listener.hop / 100 * np.arange(len(scores))
@@ -103,12 +92,7 @@ def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Li
     seen.report_copies()
     if not streams:
         raise DataError("expected long recordings without the word that can be read, got none")
-    return HeadScores(
-        ScoreSet(
-            np.array(list(positives.values())), np.zeros(0), streams=streams, hours=seconds / 3600, hop=listener.hop
-        ),
-        list(positives),
-    )
+    return ScoreSet(np.array(positives), np.zeros(0), streams=streams, hours=seconds / 3600, hop=listener.hop)
 
 
 def _scored(

@@ -21,16 +21,14 @@ from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_export import flat_model as flat
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
-from wakeword_export.head.head_files import HeadGraph, logit_of_head
+from wakeword_export.head.head_files import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, calibrated, guessed, moved, noted
 from wakeword_export.head.head_scores import HeadListener, exported_scores
-from wakeword_export.head.head_weights import head_weights
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.recordings import score_files
 
 _FIT_COUNTS = 3.0
 """Logits of the head that a nat of each phoneme counts. Seven words find as many from 2 to 4
@@ -107,14 +105,10 @@ def head_with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
 
 def _calibrated(order: ExportOrder, listener: HeadListener) -> tuple[HeadPoint, list[str], dict[str, Any]]:
     """The point on the recordings, and its promise as lines and as JSON."""
-    files, own = order.recordings.files, None
-    order.report(f"listening to {len(files[Kind.BACKGROUND])} recordings of background as openWakeWord does")
-    heard = exported_scores(listener, order.recordings, warn=order.report)
-    if files.get(Kind.POSITIVE):
-        order.report("listening to the same recordings with both stages, to compare")
-        # What is wrong with a recording has been said.
-        own = score_files([order.model], order.recordings, warn=lambda message: None)
-    point, promise = calibrated(heard, order.fa_per_hour, own=own, warn=order.report)
+    background = order.recordings.files[Kind.BACKGROUND]
+    order.report(f"listening to {len(background)} recordings of background as openWakeWord does")
+    scores = exported_scores(listener, order.recordings, warn=order.report)
+    point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
     return point, promise.lines(), promise.to_json()
 
 

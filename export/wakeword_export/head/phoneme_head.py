@@ -8,11 +8,9 @@ at any end is the largest of some sums, of each earlier end and what the sound c
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
-from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
@@ -43,18 +41,15 @@ class EmbeddedPhonemes:
 
     @classmethod
     def read(cls, path: Path = NETWORK_FILE) -> "EmbeddedPhonemes":
-        """The network in its file. ``ModelError`` if it cannot be read."""
-        try:
-            with np.load(path) as file:
-                arrays = {name: file[name] for name in file.files}
-            count = sum(name.startswith("weight") for name in arrays)
-            layers = [
-                tuple(arrays[f"{kind}{n}"].astype(np.float32) for kind in ("weight", "bias")) for n in range(count)
-            ]
-            outside, tokens = arrays["outside"].astype(np.float32), tuple(arrays["tokens"].tolist())
-            return cls(tokens, outside, int(arrays["early"]), [(weight, bias) for weight, bias in layers])
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise ModelError(f"{path}: expected the phonemes of embeddings; is the installation complete?") from error
+        """The network in its file."""
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+        count = sum(name.startswith("weight") for name in arrays)
+        layers = [
+            (arrays[f"weight{n}"].astype(np.float32), arrays[f"bias{n}"].astype(np.float32)) for n in range(count)
+        ]
+        outside, tokens = arrays["outside"].astype(np.float32), tuple(arrays["tokens"].tolist())
+        return cls(tokens, outside, int(arrays["early"]), layers)
 
     def said(self, graph: HeadGraph) -> int:
         """The logits of the tokens in a look, ``(outputs, tokens)``."""

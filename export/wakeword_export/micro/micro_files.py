@@ -146,8 +146,8 @@ def _calibrated(order: ExportOrder, net: MicroNet) -> tuple[int, list[str]]:
     order.report(
         f"listening to {len(order.recordings.files[Kind.BACKGROUND])} recordings of background as a device does"
     )
-    heard = exported_scores(MicroListener(net), order.recordings, warn=order.report)
-    cutoff, promise = chosen_cutoff(heard, order.fa_per_hour, warn=order.report)
+    scores = exported_scores(MicroListener(net), order.recordings, warn=order.report)
+    cutoff, promise = chosen_cutoff(scores, order.fa_per_hour, warn=order.report)
     ((_, rates),) = promise.rates.items()
     if rates.recall is not None and not rates.recall.count:
         raise CalibrationError(

@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword_export.head.phoneme_head import BETWEEN, SoundTokens, ways_heard
@@ -60,17 +58,14 @@ class MicroPhonemes:
 
     @classmethod
     def read(cls, path: Path = _NETWORK_FILE) -> "MicroPhonemes":
-        """The network in its file. ``ModelError`` if it cannot be read."""
-        try:
-            with np.load(path) as file:
-                arrays = {name: file[name] for name in file.files}
-            sums = [Range(float(scale), int(zero)) for scale, zero in arrays["sums"]]
-            layers = [layer_from(arrays, number) for number in range(1 + 2 * len(sums))]
-            blocks = tuple(zip(layers[1::2], layers[2::2], sums, strict=True))
-            weight, bias = (arrays[name].astype(np.float32) for name in ("weight", "bias"))
-            return cls(tuple(arrays["tokens"].tolist()), layers[0], blocks, weight, bias, float(arrays["largest"]))
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise ModelError(f"{path}: expected the phonemes of features; is the installation complete?") from error
+        """The network in its file."""
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+        sums = [Range(float(scale), int(zero)) for scale, zero in arrays["sums"]]
+        layers = [layer_from(arrays, number) for number in range(1 + 2 * len(sums))]
+        blocks = tuple(zip(layers[1::2], layers[2::2], sums, strict=True))
+        weight, bias = (arrays[name].astype(np.float32) for name in ("weight", "bias"))
+        return cls(tuple(arrays["tokens"].tolist()), layers[0], blocks, weight, bias, float(arrays["largest"]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What ``read`` restores, for ``numpy.savez``."""

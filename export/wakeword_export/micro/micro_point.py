@@ -11,7 +11,6 @@ from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword_export.head.head_promise import HeadPromise, rates_at
-from wakeword_export.head.head_scores import HeadScores
 from wakeword_export.micro.micro_features import micro_features
 from wakeword_export.micro.micro_word_net import MicroNet
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE, window_sums
@@ -57,13 +56,12 @@ def threshold_of(cutoff: int) -> float:
     return (cutoff * MICRO_WINDOW + 1) / _LARGEST
 
 
-def chosen_cutoff(heard: HeadScores, fa_per_hour: float, *, warn: Line) -> tuple[int, HeadPromise]:
+def chosen_cutoff(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[int, HeadPromise]:
     """The cutoff that keeps a rate of false accepts in the background that was heard, and what it does there.
 
     Where the hours are few, the rate above the highest events is foreseen from the tail that they form; the promise is
     still what the hours support.
     """
-    scores = heard.scores
     target = supported_target(scores, Target(RateKind.FA_PER_HOUR, fa_per_hour), warn=warn)
     allowed = math.floor(fa_per_hour * scores.hours)
     peaks = _peaks(scores)

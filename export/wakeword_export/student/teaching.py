@@ -15,7 +15,6 @@ from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model, read_model
-from wakeword_export.head.head_scores import HeadScores
 from wakeword_export.micro.micro_features import micro_features
 from wakeword_export.micro.micro_files import MicroStudent, write_student
 from wakeword_export.micro.micro_point import chosen_cutoff, micro_scores
@@ -121,14 +120,13 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
     return student
 
 
-def heard_by(net: MicroNet, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> HeadScores:
+def heard_by(net: MicroNet, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> ScoreSet:
     """What a network says of scenes of the word and of background."""
     positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
     streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]
-    found = ScoreSet(
+    return ScoreSet(
         np.array(positives), np.zeros(0), streams=streams, hours=speech.hours, only_synthetic=only_synthetic, hop=STRIDE
     )
-    return HeadScores(found, [str(row) for row in words.rows])
 
 
 def _stores(clips: Iterable[Clip], split: Split) -> Mapping[Kind, ClipStore]:

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wakeword.base.errors import ModelError
 from wakeword.format.session import open_session
 from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import shipped_models
@@ -94,8 +93,3 @@ def test_both_files_of_a_word_say_the_same_of_the_network_that_is_included(tmp_p
     assert [score for one in looks for score in model.process_streaming(one[None, None, None])] == pytest.approx(
         found, abs=1e-4
     )
-
-
-def test_a_missing_network_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"none\.npz: expected the phonemes"):
-        EmbeddedPhonemes.read(tmp_path / "none.npz")

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from wakeword_export.head.head_scores import HeadScores
 from wakeword_export.micro.micro_point import LARGEST_CUTOFF, LEAST_CUTOFF, chosen_cutoff, threshold_of
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_tools.measure.scores import ScoreSet, events_at
@@ -11,20 +10,20 @@ from wakeword_tools.measure.scores import ScoreSet, events_at
 WHOLE = MICRO_WINDOW * 255
 
 
-def heard(events: int = 60, *, hours: float = 8.0, word: float = 0.99) -> HeadScores:
+def heard(events: int = 60, *, hours: float = 8.0, word: float = 0.99) -> ScoreSet:
     """A stream with events with logits that fall off exponentially, and 20 recordings of the word."""
     stream = np.zeros(round(hours * 120_000))
     for number in range(events):
         logit = -3 + np.log(events / (number + 1))
         stream[100 + 200 * number] = np.round(WHOLE / (1 + np.exp(-logit))) / WHOLE
-    return HeadScores(ScoreSet(np.full(20, word), np.zeros(0), streams=[stream], hours=hours, hop=STRIDE), [""] * 20)
+    return ScoreSet(np.full(20, word), np.zeros(0), streams=[stream], hours=hours, hop=STRIDE)
 
 
 def test_the_rate_is_kept() -> None:
     for rate in (0.5, 1.0, 2.0):
         found = heard()
         cutoff, _ = chosen_cutoff(found, rate, warn=pytest.fail)
-        assert events_at(found.scores.streams, threshold_of(cutoff), hop=STRIDE) <= rate * 8
+        assert events_at(found.streams, threshold_of(cutoff), hop=STRIDE) <= rate * 8
         assert LEAST_CUTOFF <= cutoff <= LARGEST_CUTOFF
 
 
@@ -42,7 +41,7 @@ def test_a_higher_rate_gives_no_higher_cutoff() -> None:
 def test_few_hours_give_a_stricter_cutoff_than_their_highest_event_and_a_laxer_promise() -> None:
     found, said = heard(hours=0.5), list[str]()
     cutoff, promise = chosen_cutoff(found, 0.5, warn=said.append)
-    assert threshold_of(cutoff) > max(stream.max() for stream in found.scores.streams)
+    assert threshold_of(cutoff) > max(stream.max() for stream in found.streams)
     assert promise.target == "fa_per_hour=5"
     assert "support only" in said[0]
 

@@ -24,7 +24,7 @@ NAMES = (
     *("check", "train", "record", "voice", "review", "renew", "voices", "synth"),
     *("calibrate", "evaluate", "compare"),
     *("serve", "web", "export"),
-    *("devices", "doctor", "bench"),
+    *("devices", "doctor"),
 )
 
 

@@ -116,7 +116,7 @@ def test_keywords_may_be_a_list(cli, shipped: Path, recordings: Path, keywords: 
     assert cli("scan", recordings, "--keyword", keywords).out == one_by_one.out != ""
 
 
-@pytest.mark.parametrize("name", each_command("listen", "scan", "review", "evaluate", "serve", "bench"))
+@pytest.mark.parametrize("name", each_command("listen", "scan", "review", "evaluate", "serve"))
 def test_every_command_with_keywords_understands_a_list(
     cli, here: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -9,8 +9,6 @@ from support.builders import bursts, random_model, random_model_bytes, two_stage
 from support.commands import Result
 from support.worlds import World, write_world
 
-from wakeword_tools.measure.reading import pcm_blocks
-
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
@@ -60,7 +58,6 @@ def test_one_model_in_text_json_and_picture(evaluate, world: World, tmp_path: Pa
     for line in (
         "ROC area",
         "recall at fpr=0.03",
-        "near negatives alone, fpr=0.05",
         "recall at fa_per_hour=55",
         "-5 dB",
     ):
@@ -131,7 +128,7 @@ def few(tmp_path: Path) -> tuple[Path, Path]:
     return folders
 
 
-def test_an_evaluation_is_the_same_in_processes_and_after_it_was_killed(
+def test_an_evaluation_is_the_same_in_processes(
     cli, model: Path, few: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(name: str, *options: str) -> Result:
@@ -142,23 +139,8 @@ def test_an_evaluation_is_the_same_in_processes_and_after_it_was_killed(
 
     assert run("one.json", "--jobs", "1").status == 0
     assert run("two.json", "--jobs", "2").status == 0
-    read: list[str] = []
-
-    def interrupted(path: Path):
-        read.append(path.name)
-        if len(read) == 5:
-            raise KeyboardInterrupt
-        return pcm_blocks(path)
-
-    monkeypatch.setattr("wakeword_tools.measure.score_work.pcm_blocks", interrupted)
-    assert run("three.json").status != 0
-    assert (tmp_path / "three.json.journal").exists()
-    assert run("three.json", "--resume").status == 0
-    assert len(read) == 7  # the one that was interrupted, and the last
-    texts = {(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "three")}
+    texts = {(tmp_path / f"{name}.json").read_text() for name in ("one", "two")}
     assert len(texts) == 1
-    assert not list(tmp_path.glob("*.journal"))
-    assert cli("evaluate", "--model", model, "--positives", few[0], "--negatives", few[1], "--resume").status == 2
 
 
 def test_recordings_count_the_same_wherever_they_are(cli, model: Path, few: tuple[Path, Path], tmp_path: Path) -> None:

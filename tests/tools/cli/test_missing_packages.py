@@ -50,7 +50,10 @@ def test_what_is_not_asked_for_is_not_needed(command: str, tmp_path: Path) -> No
     model = tmp_path / "first.onnx"
     model.write_bytes(random_model_bytes("attention", 2))
     world = write_world(tmp_path / "world", random_model("attention", 2))
-    models = [model, model] if command == "compare" else ["--model", model]
-    arguments = [command, *models, "--positives", world.positives, "--negatives", world.negatives]
+    (tmp_path / "second.onnx").write_bytes(model.read_bytes())
+    arguments = [command, "--model", model, "--negatives", world.negatives]
+    if command == "compare":
+        arguments = [command, model, tmp_path / "second.onnx", "--background", world.background, "--fa-per-hour", "30"]
+    arguments += ["--positives", world.positives]
     done = subprocess.run([sys.executable, "-c", WITHOUT_TRAINING, *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -38,15 +38,13 @@ def test_near_negatives_of_train_and_test_share_no_text_and_no_voice(tmp_path: P
     assert all(float(row["distance"]) >= 0.5 for row in made["test"])
 
 
-def test_the_list_gives_every_distance_and_a_histogram() -> None:
+def test_the_list_gives_every_distance() -> None:
     done = synth("Zorvella", "--near-negatives", "--list", "--distinct", "30")
     assert done.exit_code == 0
-    listed = [line for line in done.stdout.splitlines() if not line.startswith("#")]
+    listed = done.stdout.splitlines()
     assert len(listed) == 30
     distances = [float(re.search(r"# (\d\.\d\d)  \S+ +[A-Z]", line).group(1)) for line in listed]  # type: ignore[union-attr]
     assert distances == sorted(distances)
-    bars = [line.split() for line in done.stdout.splitlines() if "█" in line]
-    assert sum(int(number) for _, _, number, _ in bars) == 30
 
 
 def test_the_list_is_a_file_of_texts(tmp_path: Path) -> None:
@@ -121,10 +119,3 @@ def test_an_existing_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     done = synth("marvin", "--near-negatives", "--out", tmp_path)
     assert isinstance(done.exception, ConfigError)
     assert "looking" not in done.output
-
-
-@pytest.mark.parametrize("arguments", [("--count", "2"), ("--distinct", "2", "--near-negatives", "--count", "4")])
-def test_a_split_that_gets_nothing_is_reported(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    few = synth("marvin", "--voices", "all", *arguments, "--out", tmp_path / "set")
-    assert few.exit_code == 0
-    assert f"{arguments[0]} 2 leaves nothing for test" in few.output

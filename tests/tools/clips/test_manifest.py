@@ -9,7 +9,7 @@ from support.spoken import command_voices
 
 from scripts.recipes import recipe_of
 from wakeword.base.errors import DataError
-from wakeword_tools.clips.clip_plan import Recipe, plan
+from wakeword_tools.clips.clip_plan import ClipPart, Recipe
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_row, recorded_row, write_manifest
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -19,7 +19,7 @@ TEXTS = ["marvin", "Straße", "two\u2028lines"]
 
 def recipes() -> list[Recipe]:
     voices = [*english_voices(Split.TEST), *command_voices("true {wav}", ["ann"], split=Split.TEST)]
-    return plan(TEXTS, voices, count=60, seed=0, max_pause=0.3)
+    return ClipPart(TEXTS, voices, 60, 0, max_pause=0.3).recipes()
 
 
 def test_recipes_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_an_invalid_line_is_named(line: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"prosody": {}}, {"prosody": {"rate": 9}}, {"voice": "espeak-ng:en+nobody"}, {"engine": "x"}]
+    "change", [{"prosody": {}}, {"prosody": {"speed": 9}}, {"voice": "espeak-ng:en+nobody"}, {"engine": "x"}]
 )
 def test_a_row_without_a_recipe_is_named(change: dict[str, object], tmp_path: Path) -> None:
     row = recipe_row(recipes()[0], "a.flac", seed=0) | change

@@ -2,25 +2,23 @@
 
 import dataclasses
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
-from typer.testing import CliRunner
 
 from wakeword import ConfigError, SynthesisError
-from wakeword.cli.app import app
-from wakeword_tools.clips.manifest import MANIFEST
+from wakeword.model.installed import HOME_VARIABLE
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
-from wakeword_tools.engines.kokoro_network import ENVIRONMENT, network_of
+from wakeword_tools.engines.kokoro_network import network_of
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voice import Voice
-from wakeword_tools.texts.splits import split_texts
+from wakeword_tools.engines.voice import Voice, kokoro_folder, voices_folder
 
+INSTALLED = kokoro_folder()
+"""Where this machine has Kokoro, before a test moves the folder of voices."""
 # Every voice of Kokoro-82M v1.0.
 SPEAKERS = {
     "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
@@ -91,11 +89,11 @@ def write_voices(folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder laid out as on Hugging Face."""
+    """A folder as it is installed."""
     root = tmp_path / "kokoro"
     write_model(root / "onnx" / "model_quantized.onnx")
     write_voices(root)
-    (root / "tokenizer.json").write_text(json.dumps({"model": {"vocab": VOCABULARY}}))
+    (root / "vocab.json").write_text(json.dumps({"vocab": VOCABULARY}))
     return root
 
 
@@ -119,14 +117,13 @@ def test_it_speaks_at_16_khz_at_the_given_rate_and_always_the_same(folder: Path)
     np.testing.assert_array_equal(kokoro.speak("hello there", voice), usual)
 
 
-def test_other_names_of_inputs_and_files_make_no_difference(tmp_path: Path) -> None:
+def test_other_names_of_inputs_make_no_difference(tmp_path: Path) -> None:
     spoken = []
-    for tokens, model, file in (("input_ids", "onnx/m.onnx", "tokenizer.json"), ("tokens", "m.onnx", "vocab.json")):
+    for tokens, model in (("input_ids", "onnx/m.onnx"), ("tokens", "m.onnx")):
         root = tmp_path / tokens
         write_model(root / model, tokens)
         write_voices(root)
-        described = {"vocab": VOCABULARY}
-        (root / file).write_text(json.dumps({"model": described} if file == "tokenizer.json" else described))
+        (root / "vocab.json").write_text(json.dumps({"vocab": VOCABULARY}))
         spoken.append(KokoroSynthesizer().speak("marvin", named(root)["af_heart"]))
     np.testing.assert_array_equal(*spoken)
 
@@ -206,18 +203,13 @@ def test_only_training_voices_are_mixed_and_no_set_of_them_twice(all_voices: lis
         assert max(parts, key=lambda name: float(parts[name]))[0] in "ab"
 
 
-def test_a_given_split_applies_to_all_voices(folder: Path) -> None:
-    given = english_voices(engines=[f"kokoro:{folder}@test"])
-    assert {voice.split for voice in given} == {"test"}
-    assert len(given) == len(FEW)
-
-
-def test_the_environment_names_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENVIRONMENT, str(folder))
-    assert english_voices(engines=["kokoro"]) == english_voices(engines=[f"kokoro:{folder}"])
-    monkeypatch.delenv(ENVIRONMENT)
-    with pytest.raises(ConfigError, match=f"{ENVIRONMENT}; install it"):
+def test_only_what_is_installed_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(folder.parent / "home"))
+    with pytest.raises(ConfigError, match=r"expected Kokoro in .*install it"):
         english_voices(engines=["kokoro"])
+    voices_folder().mkdir(parents=True)
+    folder.rename(voices_folder() / "kokoro")
+    assert english_voices(engines=["kokoro"]) == kokoro_voices(voices_folder() / "kokoro")
 
 
 def without_voices(folder: Path) -> None:
@@ -231,13 +223,12 @@ def with_two_models(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda folder: folder.rename(folder.with_name("away")), "expected a folder with Kokoro, found none"),
         (without_voices, r"voices/\*.bin, found none"),
         (with_two_models, "expected one ONNX model inside it, found onnx/model.onnx, onnx/model_quantized.onnx"),
         (lambda folder: (folder / "onnx" / "model_quantized.onnx").unlink(), "one ONNX model inside it, found none"),
-        (lambda folder: (folder / "tokenizer.json").unlink(), "vocab.json or tokenizer.json in it, found neither"),
-        (lambda folder: (folder / "tokenizer.json").write_text("[]"), "Kokoro's symbols and their tokens"),
-        (lambda folder: (folder / "tokenizer.json").write_text('{"vocab": {"a": 1}}'), "are missing"),
+        (lambda folder: (folder / "vocab.json").unlink(), "Kokoro's symbols and their tokens"),
+        (lambda folder: (folder / "vocab.json").write_text("[]"), "Kokoro's symbols and their tokens"),
+        (lambda folder: (folder / "vocab.json").write_text('{"vocab": {"a": 1}}'), "are missing"),
     ],
 )
 def test_the_error_of_a_folder_without_kokoro_names_where_to_get_it(folder: Path, spoil: object, message: str) -> None:
@@ -269,27 +260,10 @@ def test_a_text_without_sounds_or_with_too_many_is_refused(folder: Path, text: s
         KokoroSynthesizer().speak(text, named(folder)["af_heart"])
 
 
-def test_one_command_makes_all_splits(folder: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own.txt"
-    texts = [f"{first}{rest}" for first in ("mar", "bar", "tar", "dar") for rest in ("lin", "tin", "bin", "din", "kin")]
-    own.write_text("\n".join(texts))
-    options = ["--near-negatives", "--texts", own, "--engine", f"kokoro:{folder}", "--voices", "all", "--count", 20]
-    done = CliRunner().invoke(app, ["synth", "marvin", *map(str, options), "--out", str(tmp_path / "set")])
-    assert done.exit_code == 0, (done.output, done.exception)
-    rows = [json.loads(line) for line in (tmp_path / "set" / MANIFEST).read_text().splitlines()]
-    assert Counter(row["split"] for row in rows) == {"train": 14, "validation": 3, "test": 3}
-    assert len({row["file"] for row in rows}) == 20
-    by_split = split_texts("marvin", texts)
-    assert all(row["text"] in by_split[row["split"]] for row in rows)
-    split_of = {voice.source: voice.split for voice in kokoro_voices(folder)}
-    assert all(split_of[row["source"]] == row["split"] for row in rows)
-
-
-@pytest.mark.skipif(
-    not os.environ.get(ENVIRONMENT), reason=f"{ENVIRONMENT}, a folder with Kokoro's weights, is not set"
-)
+@pytest.mark.skipif(INSTALLED is None, reason="Kokoro is not installed")
 def test_the_real_weights_speak_a_word() -> None:
-    voices = {voice.variant: voice for voice in kokoro_voices()}
+    assert INSTALLED is not None
+    voices = named(INSTALLED)
     kokoro = KokoroSynthesizer()
     slow, fast = (kokoro.speak("marvin", voices["af_heart"], Prosody(rate=rate)) for rate in (0.8, 1.3))
     assert 0.3 * 16_000 < len(fast) < 0.9 * len(slow)

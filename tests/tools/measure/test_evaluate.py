@@ -4,7 +4,6 @@ import dataclasses
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import card
@@ -22,15 +21,10 @@ def report(seed: int = 0) -> tuple[ScoreSet, ModelReport]:
 @given(seed=st.integers(0, 1_000))
 def test_recalls_belong_to_their_thresholds_and_the_thresholds_keep_their_rates(seed: int) -> None:
     scores, made = report(seed)
-    for groups, recalls in (
-        ([scores.negatives, scores.near_negatives], made.recall_at_fpr),
-        ([scores.negatives], made.recall_at_fpr_negatives),
-        ([scores.near_negatives], made.recall_at_fpr_near_negatives),
-    ):
-        for fpr, one in recalls.items():
-            assert one.recall == (scores.positives >= one.threshold).mean()
-            assert one.low <= one.recall <= one.high
-            assert np.mean([(group >= one.threshold).mean() for group in groups]) <= float(fpr) + 1e-9
+    for fpr, one in made.recall_at_fpr.items():
+        assert one.recall == (scores.positives >= one.threshold).mean()
+        assert one.low <= one.recall <= one.high
+        assert np.mean([(group >= one.threshold).mean() for group in scores.groups]) <= float(fpr) + 1e-9
     for rate, one in made.recall_at_fa_per_hour.items():
         assert one.recall == (scores.positives >= one.threshold).mean()
         assert events_at(scores.streams, one.threshold) <= float(rate) * 4.0
@@ -56,21 +50,16 @@ def test_the_json_has_the_keys_that_other_programs_read() -> None:
     }
     assert content["background_hours"] == 4.0
     assert 0.5 < content["roc_auc"] < 1
-    for key in ("recall_at_fpr", "recall_at_fpr_negatives", "recall_at_fpr_near_negatives"):
-        assert set(content[key]) == {"0.03", "0.1"}
-        assert set(content[key]["0.03"]) == {"recall", "low", "high", "threshold"}
+    assert set(content["recall_at_fpr"]) == {"0.03", "0.1"}
+    assert set(content["recall_at_fpr"]["0.03"]) == {"recall", "low", "high", "threshold"}
     assert set(content["recall_at_fa_per_hour"]) == {"0.5", "2"}
     for part in (content, content["snr"]["20"]):
         assert part["operating_points"]["fpr=0.03"]["recall"]["trials"] == 200
 
 
-@pytest.mark.parametrize("missing", ["negatives", "near_negatives", "streams"])
-def test_figures_that_were_not_measured_are_empty(missing: str) -> None:
+def test_figures_that_were_not_measured_are_empty() -> None:
     scores, _ = report()
-    empty = {"streams": [], "hours": 0.0} if missing == "streams" else {missing: np.zeros(0)}
-    made = evaluate_model(dataclasses.replace(scores, **empty), card())
-    key = {"streams": "recall_at_fa_per_hour"}.get(missing, f"recall_at_fpr_{missing}")
-    assert getattr(made, key) == {}
+    assert evaluate_model(dataclasses.replace(scores, streams=[], hours=0.0), card()).recall_at_fa_per_hour == {}
     neither = evaluate_model(ScoreSet(scores.positives, np.zeros(0)), card())
     assert neither.roc_auc is None
     assert neither.recall_at_fpr == {}

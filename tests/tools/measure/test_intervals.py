@@ -11,8 +11,6 @@ from wakeword_tools.measure.intervals import (
     assurance_of_fpr,
     assurance_of_mean_fpr,
     assurance_of_rate,
-    clips_needed,
-    clips_needed_of_each,
     clopper_pearson,
     hours_needed,
     most_events,
@@ -60,7 +58,6 @@ def test_the_most_events_keep_the_confidence_and_one_more_does_not(
 
 
 def test_the_rule_of_three() -> None:
-    assert clips_needed(0.03) == 99
     assert hours_needed(0.5) == pytest.approx(5.99, abs=0.01)
     # One event more costs 2.75 / rate hours at 95 %.
     assert hours_needed(0.5, events=1) == pytest.approx(9.49, abs=0.01)
@@ -92,11 +89,3 @@ def test_the_assurance_of_a_mean_is_that_of_beta_variables(first: int, second: i
 def test_the_assurance_of_one_rate_is_exact_and_that_of_everything_is_none() -> None:
     assert assurance_of_mean_fpr((3,), (200,), 0.03) == assurance_of_fpr(3, 200, 0.03)
     assert assurance_of_mean_fpr((5, 0), (5, 100), 0.5) == 0
-
-
-@pytest.mark.parametrize("fpr", [0.01, 0.03, 0.2])
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_the_clips_needed_of_each_kind_are_just_enough(fpr: float, confidence: float) -> None:
-    clips = clips_needed_of_each(fpr, confidence=confidence)
-    assert assurance_of_mean_fpr((0, 0), (clips, clips), fpr) >= confidence
-    assert assurance_of_mean_fpr((0, 0), (clips - 1, clips - 1), fpr) < confidence

@@ -23,11 +23,11 @@ from support.builders import (
 from support.simulated import with_ties
 
 from wakeword import Detector, FileSource, Model, load_model
+from wakeword.audio.pcm import pcm_blocks
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import parse_model
 from wakeword.stream.trigger import Trigger
 from wakeword_tools.measure.rates import RateKind, Target, choose_threshold
-from wakeword_tools.measure.reading import pcm_blocks
 from wakeword_tools.measure.scores import (
     RecordingScorer,
     ScoreSet,

@@ -29,7 +29,7 @@ from wakeword.model.installed import HOME_VARIABLE, assets_folder, shipped_model
 
 SHARES = {
     "listen": 6, "scan": 6, "info": 3, "evaluate": 3, "calibrate": 3, "models": 1, "devices": 1, "doctor": 1, "record": 1,
-    "synth": 1, "bench": 1, "train": 1,
+    "synth": 1, "train": 1,
 }  # fmt: skip
 """How often each command is called; one that is missing here once."""
 _LEFT_OUT = {"--help", "-h", "--download", "--resume"}

@@ -18,7 +18,6 @@ from wakeword_tools.cli.measure_options import CalibrateOptions
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.measure.better import promise_of
 from wakeword_tools.measure.point_choice import (
     calibrate_point,
     check_scores,
@@ -52,16 +51,15 @@ def calibrate_model(options: CalibrateOptions) -> None:
             f"expected no --default for {options.model}: nothing is written into files of {foreign.engine}"
         )
     is_written = foreign is None and not options.dry_run
-    with scoring(options, [options.model], [model]) as (scored,):
-        points = _points(scored, targets, options)
-        chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
-        console().print(printable(scored.description), points_table(points, chosen), sep="\n")
-        if is_written and isinstance(model, Model):
-            _write(options, model, points, chosen)
-            _warn_of_default(options, model, points, chosen, scored)
+    (scored,) = scoring(options, [options.model], [model])
+    points = _points(scored, targets, options)
+    chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
+    console().print(printable(scored.description), points_table(points, chosen), sep="\n")
+    if is_written and isinstance(model, Model):
+        _write(options, model, points, chosen)
+        _warn_of_default(options, model, points, chosen, scored)
     if foreign:
         note(f"{options.model} is left as it is: set the threshold of your choice, rounded up, {foreign.where}")
-    # Not in the block: the scores that it keeps belong to the model as it was.
     if options.report is not None:
         content = {
             "model": str(options.model),
@@ -103,10 +101,15 @@ def _warn_of_default(
     kept = [point for point in model.card.operating_points if point.name == chosen]
     if not rates or not kept or chosen in {point.name for point in points}:
         return
-    promise = promise_of(kept[0], scored.sets[0])
-    if promise is not None and promise.is_broken:
+    (point,) = kept
+    rate = false_accepts_at(scored.sets[0], point.threshold)
+    if point.kind == RateKind.FA_PER_HOUR.value and rate.low > point.target:
         strictest = min(rates, key=lambda point: point.target).name
-        note(f"warning: {options.model}: {chosen} {promise}; --default {strictest} makes listening use the new point")
+        note(
+            f"warning: {options.model}: {chosen} fired {rate.count} times in these {rate.trials:.2f} h of background, "
+            f"{rate.value:.1f} times an hour ({rate.low:.1f} to {rate.high:.1f} at 95 %) where it promises "
+            f"{point.target:g}; --default {strictest} makes listening use the new point"
+        )
 
 
 def _points(scored: Scored, targets: Sequence[Target], options: CalibrateOptions) -> list[OperatingPoint]:
@@ -120,7 +123,6 @@ def _points(scored: Scored, targets: Sequence[Target], options: CalibrateOptions
                 target,
                 data=scored.description,
                 fingerprint=scored.fingerprint,
-                confidence=options.confidence,
                 warn=note,
             )
         except CalibrationError as error:
@@ -142,17 +144,15 @@ def _judge_room(options: CalibrateOptions, targets: Sequence[Target]) -> None:
     path = model_file(options.model)
     model = read_subject(path)
     found = []
-    with scoring(options, [path], [model]) as (scored,):
-        scores = scored.sets[0]
-        for target in targets:
-            supported = supported_target(scores, target, confidence=options.confidence, warn=note)
-            choice = choose_supported(scores, supported, confidence=options.confidence)
-            rate = false_accepts_at(scores, choice.threshold)
-            found.append(
-                {"name": supported.name, "threshold": choice.threshold, "false_accepts_per_hour": asdict(rate)}
-            )
-            _print_room(options, supported, choice, rate)
-            _say_if_lowest(scores, supported.name, choice.threshold)
+    (scored,) = scoring(options, [path], [model])
+    scores = scored.sets[0]
+    for target in targets:
+        supported = supported_target(scores, target, warn=note)
+        choice = choose_supported(scores, supported)
+        rate = false_accepts_at(scores, choice.threshold)
+        found.append({"name": supported.name, "threshold": choice.threshold, "false_accepts_per_hour": asdict(rate)})
+        _print_room(options, supported, choice, rate)
+        _say_if_lowest(scores, supported.name, choice.threshold)
     if options.report is not None:
         write_json(options.report, {"model": str(path), "written": False, "points": found})
 

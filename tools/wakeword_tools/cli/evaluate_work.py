@@ -20,7 +20,7 @@ from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.model_report import ModelReport, evaluate_model
-from wakeword_tools.measure.noise import NoiseSettings
+from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
@@ -39,7 +39,7 @@ def evaluate(options: EvaluateOptions) -> None:
             Target(kind, value)
     file, *others = [*map(model_file, options.models.names), *options.models.files]
     if others:
-        raise typer.BadParameter("expected one model, got several; `wakeword compare` says which of two is better")
+        raise typer.BadParameter("expected one model, got several; `wakeword compare` says which of two finds more")
     label = next(iter(options.models.names), file.stem)
     model = read_subject(file) if options.verify else read_subject(file).stage_one()
     if options.save_errors is not None:
@@ -49,16 +49,16 @@ def evaluate(options: EvaluateOptions) -> None:
     noise = None
     if options.snr:
         sounds = [path for root in options.noise or () for path in audio_files(root)]
-        noise = NoiseSettings(options.snr, sounds, options.seed, look(model))
-    with scoring(options, [file], [model], verify=options.verify, noise=noise, delays=True) as (scored, *with_noise):
-        noisy = dict(zip((f"{ratio:g}" for ratio in options.snr or ()), with_noise, strict=True))
-        report = report_on(model, scored, noisy, fprs=fprs, rates=rates)
-        _warn_of_little_data(scored.sets[0], fprs, rates)
-        warn_of_seen_recordings({label: model}, scored)
-        content = {"model": label, **report.to_json()}
-        give_results(options, content, lambda: _print(scored.description, label, report))
-        if options.save_errors is not None:
-            _save_mistakes(options.save_errors, model, scored, options.point)
+        noise = NoiseMixer(sounds, ratios=options.snr, least=look(model), seed=options.seed, warn=note)
+    scored, *with_noise = scoring(options, [file], [model], verify=options.verify, noise=noise, delays=True)
+    noisy = dict(zip((f"{ratio:g}" for ratio in options.snr or ()), with_noise, strict=True))
+    report = report_on(model, scored, noisy, fprs=fprs, rates=rates)
+    _warn_of_little_data(scored.sets[0], fprs, rates)
+    warn_of_seen_recordings({label: model}, scored)
+    content = {"model": label, **report.to_json()}
+    give_results(options, content, lambda: _print(scored.description, label, report))
+    if options.save_errors is not None:
+        _save_mistakes(options.save_errors, model, scored, options.point)
 
 
 def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> None:

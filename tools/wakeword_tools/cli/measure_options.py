@@ -12,7 +12,7 @@ from wakeword.base.plugins import require
 from wakeword.batch.inputs.find import LIST
 from wakeword.batch.inputs.recording import is_url
 from wakeword.cli.job_options import JobOptions
-from wakeword.cli.options import ModelOptions, PointOption, VerifyOption
+from wakeword.cli.options import ModelOptions, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword.model.installed import model_file, names_model
 
@@ -77,7 +77,7 @@ class TargetOptions:
 class EvaluateOptions:
     """Measure recall, false positives, false accepts an hour and delay of a model on recordings.
 
-    `wakeword compare` measures two on the same recordings, and says which is better.
+    `wakeword compare` measures two on the same recordings, and says which finds more.
     """
 
     positives: PositivesOption
@@ -149,18 +149,6 @@ class CalibrateOptions:
     positives: KnownPositivesOption = None
     others: OtherOptions
     targets: TargetOptions
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            "--confidence",
-            metavar="X",
-            min=0.5,
-            max=0.9999,
-            callback=finite,
-            help="Choose thresholds that keep their targets on fresh recordings with this probability, for instance 0.95. "
-            "Without it false accepts an hour are kept with 0.8, and false positive rates about half of the time.",
-        ),
-    ] = None
     default: Annotated[str | None, typer.Option("--default", metavar="NAME", help="The point that listening uses.")] = (
         None
     )
@@ -188,53 +176,36 @@ class CalibrateOptions:
 _MODEL_HELP = "A model that `wakeword models` lists, or a model file."
 
 
-def _second(context: typer.Context, new: str) -> str:
-    """The value of NEW, which only --engine makes needless."""
-    # Options that were given are read before arguments that were not.
-    if not new and not context.params.get("engine"):
-        raise typer.BadParameter("expected OLD and NEW, two models, or --engine ENGINE:FILE")
-    return new
-
-
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """Say whether a new model is better than an old one, or which of several engines, on the same recordings.
+    """Say which of two models, or of several engines, finds more on the same recordings.
 
-    Two models: each at its own default point, or at --point. What one finds more is weighed against what it fires more, and
-    against the false accepts that its point promises. With --engine: ours:WORD, microwakeword:FILE.json
-    or openwakeword:FILE.tflite, all at the same false accepts an hour. Take recordings that no model was trained on.
+    All at the same false accepts an hour. Models: a name, a model file or a file of another engine. With --engine
+    ours:WORD, microwakeword:FILE.json or openwakeword:FILE.tflite. Take recordings that no model was trained on.
     """
 
     old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
-    new: Annotated[str, typer.Argument(help=_MODEL_HELP, callback=_second)] = ""
+    new: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
     positives: PositivesOption
-    others: OtherOptions
+    background: Annotated[list[str], _places("--background", "Long recordings without it")]
     engine: Annotated[
         list[str] | None,
-        typer.Option("--engine", metavar="ENGINE:FILE", help="Compare engines, at the same --fa-per-hour; repeatable."),
+        typer.Option("--engine", metavar="ENGINE:FILE", help="A model by the name of its engine; repeatable."),
     ] = None
-    fa_per_hour: Annotated[
-        float | None, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep. Default: 0.5.")
-    ] = None
-    page: Annotated[
-        Path | None,
-        typer.Option("--page", metavar="FILE.html", help="With --engine: write a page with curves and sounds."),
-    ] = None
-    point: PointOption = None
+    fa_per_hour: Annotated[float, rate_option("--fa-per-hour", 60, "The rate that all keep.")] = 0.5
     verify: VerifyOption = True
     report: ReportOption = None
     as_json: JsonOption = False
     jobs: JobOptions
 
+    @property
+    def others(self) -> OtherOptions:
+        """The recordings in which all must stay silent."""
+        return OtherOptions(background=self.background)
+
     def __post_init__(self) -> None:
-        if self.engine and self.point:
-            raise typer.BadParameter("--engine compares at the same --fa-per-hour; leave out --point")
-        if self.engine and (self.others.negatives or self.others.near_negatives):
-            raise typer.BadParameter("--engine counts false accepts in --background; leave out other negatives")
-        if self.fa_per_hour is not None and not self.engine:
-            raise typer.BadParameter("--fa-per-hour needs --engine; give ours:OLD and ours:NEW as engines")
-        if self.page is not None and not self.engine:
-            raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
+        if len([one for one in (self.old, self.new, *(self.engine or ())) if one]) < 2:
+            raise typer.BadParameter("expected OLD and NEW, two models, or --engine ENGINE:FILE twice or more")
         require("tools", "scipy")
 
 

@@ -60,8 +60,6 @@ def report_table(label: str, report: ModelReport) -> Table:
         made.add_row("ROC area", f"{report.roc_auc:.4f}")
     groups = {
         "recall at fpr={}": report.recall_at_fpr,
-        "  negatives alone, fpr={}": report.recall_at_fpr_negatives,
-        "  near negatives alone, fpr={}": report.recall_at_fpr_near_negatives,
         "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
     }
     for name, recalls in groups.items():

@@ -1,61 +1,52 @@
-"""The work of ``wakeword compare --engine``: engines and recordings to one table, a page and JSON."""
+"""The work of ``wakeword compare``: models and engines of others, and recordings, to one table, a verdict and JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-import numpy as np
-
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import write_whole
 from wakeword.base.text import printable
-from wakeword.checkup.processor import cost
+from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
-from wakeword.engine import Detector
+from wakeword.model.installed import model_file
 from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
 from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.scoring import give_results, scoring
-from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
-from wakeword_tools.measure.subject import Subject, one_word, read_engine
-from wakeword_tools.page.markup import COLOURS, bullets, curves_of_thresholds, document, sound, text
-
-_SECONDS, _TURNS, _BLOCK = 30, 3, 1_280
-_RATE = 0.5
-_FIGURES = "false accepts", "delay, 95 % below"
+from wakeword_tools.measure.subject import Subject, one_word, read_engine, read_subject
 
 
-def compare_engines(options: CompareOptions) -> None:
-    """Measure all engines at the same false accepts an hour; print the table, and write page and report.
+def compare(options: CompareOptions) -> None:
+    """Measure all models at the same false accepts an hour; print the table and the verdict, and write the report.
 
     Raises ``ConfigError`` for an unknown engine or one that is not installed and for models of different words,
     ``CalibrationError`` for too few hours, ``ModelError`` and ``DataError`` for files that cannot be read or used.
     """
-    given = [*(f"ours:{name}" for name in (options.old, options.new) if name), *(options.engine or ())]
+    own = [name for name in (options.old, options.new) if name]
+    given = [*own, *(options.engine or ())]
     if len(set(given)) != len(given):
         raise ConfigError("expected different engines, got one of them twice")
-    if not options.others.background:
-        raise ConfigError("expected --background, in which false accepts are counted, got none")
-    read = [read_engine(text) for text in given]
+    read = [_read(name) for name in own] + [read_engine(text) for text in options.engine or ()]
     files, models = [file for file, _ in read], [model for _, model in read]
-    word = one_word(models)
-    rate = _RATE if options.fa_per_hour is None else options.fa_per_hour
+    word, rate = one_word(models), options.fa_per_hour
     used = models if options.verify else [model.stage_one() for model in models]
-    with scoring(options, files, used, verify=options.verify, delays=True) as (scored,):
-        warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
-        standings = judge(used, scored, rate)
-        warn_of_few_hours(scored.sets[0].hours, rate)
-        content = _content(word, given, standings, scored, rate)
-        for one, took in zip(content["engines"], _costs(files, models, scored, verify=options.verify), strict=True):
-            one["cpu_ms_per_second"] = took
-        give_results(options, content, lambda: _print(word, scored, content))
-        if options.page is not None:
-            write_whole(options.page, referee_page(content).encode())
+    (scored,) = scoring(options, files, used, verify=options.verify, delays=True)
+    warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
+    if scored.sets[0].only_synthetic:
+        note("warning: all positives are synthetic; with people the answer can be another")
+    standings = judge(used, scored, rate)
+    warn_of_few_hours(scored.sets[0].hours, rate)
+    content = _content(word, given, standings, scored, rate)
+    give_results(options, content, lambda: _print(word, scored, content))
+
+
+def _read(name: str) -> tuple[Path, Subject]:
+    """What is given as OLD or NEW: a model that is known by name, or a file of this project or of another engine."""
+    file = model_file(name)
+    return file, read_subject(file)
 
 
 def _content(
@@ -80,75 +71,35 @@ def _content(
     }
 
 
-def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored, *, verify: bool) -> list[float]:
-    """CPU milliseconds of each engine per second of background, as an application runs it.
-
-    It is the first recording of at least half a minute, or else the longest.
-    """
-    chosen = max(scored.recordings[Kind.BACKGROUND], key=lambda one: min(one.seconds, _SECONDS))
-    pcm = (np.clip(read_audio(chosen.path)[: _SECONDS * SAMPLE_RATE], -1, 1) * 32_767).astype(np.int16)
-    pieces = [pcm[start : start + _BLOCK] for start in range(0, len(pcm), _BLOCK)]
-    listeners = [
-        model.engine.start([model.given])
-        if isinstance(model, ForeignModel)
-        else Detector(file, threshold=1.0, verify=verify).push
-        for file, model in zip(files, models, strict=True)
-    ]
-    turns = [[cost(one, pieces, len(pcm) / SAMPLE_RATE) for one in listeners] for _ in range(_TURNS)]
-    return [median(one.cpu_ms_per_second for one in of_engine) for of_engine in zip(*turns, strict=True)]
+def _print(word: str, scored: Scored, content: Mapping[str, Any]) -> None:
+    screen, engines, count = console(), content["engines"], content["speakers"]
+    speakers = "no speakers named: intervals by recording, too narrow" if count is None else f"{count} speakers"
+    screen.print(printable(f"'{word}': {scored.description}, {speakers}"))
+    columns = ("found, % (95 %)", "- the first", "false accepts", "delay, 95 % below", "alone")
+    rate = f"{content['fa_per_hour']:g} false accepts an hour"
+    made = table(f"all at {rate}; * where the interval excludes zero", "", *columns)
+    for one in engines:
+        made.add_row(_label(one), *_cells(one))
+    screen.print(made)
+    for one in engines[1:]:
+        screen.print(_verdict(engines[0], one, rate), soft_wrap=True)
 
 
-def _print(word: str, scored: Scored, content: dict[str, Any]) -> None:
-    rate = content["fa_per_hour"]
-    columns = ("found, % (95 %)", "- the first", *_FIGURES, "CPU ms/s", "alone")
-    made = table(f"all at {rate:g} false accepts an hour; * where the interval excludes zero", "", *columns)
-    for one in content["engines"]:
-        name, _, place = one["engine"].partition(":")
-        made.add_row(printable(f"{name}:{Path(place).name}"), *cells(one), str(len(one["only"])))
-    heading = f"'{word}': {scored.description}, {speakers_in_words(content)}"
-    console().print(printable(heading), made, sep="\n")
+def _label(engine: Mapping[str, Any]) -> str:
+    """The name as it was given, of a path only the file's."""
+    name, colon, place = engine["engine"].rpartition(":")
+    return printable(f"{name}{colon}{Path(place).name}")
 
 
-_MOST = 20
-"""Recordings of each engine that are played."""
-
-
-def referee_page(content: Mapping[str, Any]) -> str:
-    """The page as HTML, from the figures of the JSON; recordings that are no files here are named and not played."""
-    engines = content["engines"]
-    columns = ("engine", "found, % (95 %)", "against the first, points", *_FIGURES, "CPU ms a second")
-    colours = [COLOURS[number % len(COLOURS)] if len(engines) > 1 else "" for number in range(len(engines))]
-    chosen = [(one["false_accepts_per_hour"]["value"], one["recall"]) for one in engines]
-    parts = [
-        f"<h1>{text(content['word'])}</h1>",
-        f"<p>Each engine at the threshold that keeps {content['fa_per_hour']:g} false accepts an hour in these "
-        f"{content['hours']:.2f} h of background, on {content['positives']} recordings of the word "
-        f"({speakers_in_words(content)}), each in a stream of its own room noise. Intervals draw speakers and minutes "
-        "again and choose each threshold again.</p>",
-        f"<table><tr>{''.join(f'<th>{name}</th>' for name in columns)}</tr>",
-        *(_row(one, colour) for one, colour in zip(engines, colours, strict=True)),
-        "</table>",
-        curves_of_thresholds([one["curve"] for one in engines], chosen=chosen),
-        *(_only(one) for one in engines),
-    ]
-    return document(content["word"], parts)
-
-
-def speakers_in_words(content: Mapping[str, Any]) -> str:
-    """How many speakers the recordings of the word name."""
-    count = content["speakers"]
-    return "no speakers named: intervals by recording, too narrow" if count is None else f"{count} speakers"
-
-
-def cells(engine: Mapping[str, Any]) -> list[str]:
-    """The figures of an engine, in words: recall, difference, false accepts, delay, processor time."""
+def _cells(engine: Mapping[str, Any]) -> list[str]:
+    """The figures of an engine, in words: recall, difference, false accepts, delay, words that no other one finds."""
     change, delay, fired = engine["difference"], engine["delay"], engine["false_accepts_per_hour"]
     return [
         _percent(engine["recall"], engine["low"], engine["high"], ""),
         "" if change is None else _percent(change["second"] - change["first"], change["low"], change["high"], "+"),
         f"{fired['count']}, {fired['value']:.2f} an hour",
         "" if delay is None else f"{delay['median']:.2f} s, {delay['percentile_95']:.2f} s",
-        f"{engine['cpu_ms_per_second']:.1f}",
+        str(len(engine["only"])),
     ]
 
 
@@ -158,13 +109,10 @@ def _percent(value: float, low: float, high: float, sign: str) -> str:
     return f"{100 * value:{sign}.1f} ({100 * low:{sign}.1f} to {100 * high:{sign}.1f}){mark}"
 
 
-def _row(engine: Mapping[str, Any], colour: str) -> str:
-    return f'<tr><td style="color:{colour}">{text(engine["engine"])}</td>' + "".join(
-        f"<td>{text(cell)}</td>" for cell in cells(engine)
-    )
-
-
-def _only(engine: Mapping[str, Any]) -> str:
-    found = engine["only"]
-    rows = [f"{sound(Path(name))} {text(Path(name).name)}" for name in found[:_MOST]]
-    return f"<h2>Found by {text(engine['engine'])} alone: {len(found)}</h2>{bullets(rows)}"
+def _verdict(first: Mapping[str, Any], other: Mapping[str, Any], rate: str) -> str:
+    """Which of two finds more at the same ``rate``, in one line."""
+    change, names = other["difference"], (_label(first), _label(other))
+    if change["low"] <= 0 <= change["high"]:
+        return f"No difference between {names[0]} and {names[1]} is clear at {rate}: more recordings may show one."
+    better, worse = names if change["high"] < 0 else names[::-1]
+    return f"{better} finds more than {worse} at {rate}."

@@ -1,7 +1,6 @@
 """The options of ``wakeword synth``."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,21 +10,6 @@ from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.cli.job_options import ResumeOption
 from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.kinds import Split
-
-_SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}
-"""Shares of the clips and of the distinct texts, where voices of all splits speak."""
-
-
-class _Voices(StrEnum):
-    TRAIN = "train"
-    VALIDATION = "validation"
-    TEST = "test"
-    ALL = "all"
-
-    @property
-    def shares(self) -> dict[Split, float]:
-        """The splits with voices that speak, and the share of the clips of each."""
-        return {split: share for split, share in _SHARES.items() if self in (split, _Voices.ALL)}
 
 
 @dataclass(frozen=True)
@@ -59,18 +43,16 @@ class SynthOptions:
         int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="The same seed makes the same clips.")
     ] = 0
     voices: Annotated[
-        _Voices,
-        typer.Option(
-            "--voices", help="Split of voices and texts; use test, never trained on, to evaluate. all: 70, 15 and 15 %."
-        ),
-    ] = _Voices.TRAIN
+        Split,
+        typer.Option("--voices", help="Split of voices and texts; use test, never trained on, to evaluate."),
+    ] = Split.TRAIN
     texts: TextOptions
     engine: Annotated[
         list[str] | None,
         typer.Option(
             "--engine",
             metavar="E",
-            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable. Default: espeak-ng.",
+            help="espeak-ng, kokoro, piper:FOLDER or command:FILE.toml; repeatable. Default: espeak-ng.",
         ),
     ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False

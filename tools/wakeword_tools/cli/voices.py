@@ -26,9 +26,6 @@ def voices(
         str,
         typer.Argument(metavar="[kokoro|FILE]", help="What to install: Kokoro, or Piper voices in a folder or file."),
     ] = "",
-    licence: Annotated[str, typer.Option("--licence", metavar="NAME", help="Licence of a voice of your own.")] = (
-        "see the voice's model card"
-    ),
     replace: Annotated[bool, typer.Option("--replace", help="Install again what is installed.")] = False,
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="Voices that speak it.")] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -46,15 +43,15 @@ def voices(
     from wakeword_tools.voices.voice_install import KOKORO, install_kokoro, install_piper_file
 
     if what == KOKORO:
-        done = install_kokoro(note, replace=replace)
+        folder, number = install_kokoro(note, replace=replace)
     elif not what.endswith(".onnx") and not Path(what).exists():
         raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
     else:
-        done = install_piper_file(Path(what), licence=licence, replace=replace)
+        folder, number = install_piper_file(Path(what), replace=replace)
     if as_json:
-        print(json.dumps({"folder": str(done.folder), "voices": done.voices, "licence": done.licence}))
+        print(json.dumps({"folder": str(folder), "voices": number}))
     else:
-        print(printable(f"{done.voices} voice(s) in {done.folder}, licence: {done.licence}"))
+        print(printable(f"{number} voice(s) in {folder}"))
 
 
 def _list(language: str, *, as_json: bool) -> None:
@@ -92,7 +89,6 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, An
     """
     from wakeword_tools.engines.registry import installed_engines, voices_in
     from wakeword_tools.engines.synthesizer import of_language
-    from wakeword_tools.voices.voice_install import licence_of
 
     for kind, engines in (("fast", installed_engines("fast")), ("natural", installed_engines("natural"))):
         for engine in engines:
@@ -109,6 +105,5 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, An
             speakers, speaks = (
                 len({voice.source for voice in some if "+" not in voice.source}) for some in (found, own)
             )
-            licence = ("" if folder is None else licence_of(folder)) or found[0].licence
-            row = {"engine": name, "kind": kind, "speakers": speakers, "licence": licence}
+            row = {"engine": name, "kind": kind, "speakers": speakers, "licence": found[0].licence}
             yield row | {"folder": None if folder is None else str(folder), "speaks": speaks}

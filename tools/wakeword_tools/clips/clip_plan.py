@@ -1,7 +1,7 @@
 """Recipes of clips, drawn from a seed, and the rendering of a recipe."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,57 +39,56 @@ class Recipe:
     carrier: str = "{}"
     """The spoken phrase, with ``{}`` for the text."""
 
-    def __post_init__(self) -> None:
-        if not 0.7 <= self.formants <= 1.4 or self.carrier.count("{}") != 1:
-            raise SynthesisError(f"expected formants in 0.7..1.4 and a carrier with one {{}}, got {self}")
 
+@dataclass(frozen=True)
+class ClipPart:
+    """A set, or a part of one: ``count`` clips, 1 or more, of the texts in the voices; there must be some of both."""
 
-def plan(
-    texts: Sequence[str],
-    voices: Sequence[Voice],
-    *,
-    count: int,
-    seed: int,
-    max_pause: float = 0.0,
-    children: float = 0.0,
-) -> list[Recipe]:
-    """``count`` recipes in which every text, and every source of voices, comes equally often (within one).
+    texts: Sequence[str]
+    voices: Sequence[Voice]
+    count: int
+    seed: int
+    max_pause: float = 0.0
+    """Seconds of the longest pause at either end."""
+    children: float = 0.0
+    """Share of the clips that have formants and a pitch as high as a child."""
+    distances: Mapping[str, float] = field(default_factory=dict)
+    """Distance of each text from the keyword, for the manifest."""
 
-    Rate, pitch, pitch range, formants, one of ``MOODS``
-    and pauses (up to ``max_pause`` seconds at either end) are drawn from ``seed``. The share ``children`` of the recipes
-    has formants and a pitch as high as a child. Phonemes go to voices that take them. Raises
-    ``SynthesisError`` for no or empty texts, no voices or a ``count`` below 1.
-    """
-    if not texts or not all(text.strip() for text in texts):
-        raise SynthesisError(f"expected at least one text, none of them empty, got {list(texts)[:5]}")
-    if not voices or count < 1:
-        raise SynthesisError(f"expected at least one voice and a count of 1 or more, got {len(voices)} and {count}")
-    random = np.random.default_rng(seed)
-    by_source: dict[str, list[Voice]] = {}
-    for voice in voices:
-        by_source.setdefault(voice.source, []).append(voice)
-    able = [source for source, own in by_source.items() if any(takes_phonemes(voice) for voice in own)]
-    sources = _shuffled_rounds(list(by_source), count, random)
-    recipes = []
-    for text, source in zip(_shuffled_rounds(texts, count, random), sources, strict=True):
-        if "[[" in text and source not in able:
-            if not able:
-                raise SynthesisError(f"expected a voice of {ESPEAK} to speak the phonemes {text!r}; add that engine")
-            source = able[int(random.integers(len(able)))]
-        own = [voice for voice in by_source[source] if "[[" not in text or takes_phonemes(voice)]
-        # Rounded, so that a manifest holds exactly these numbers.
-        rate, pitch, pitch_range, formants, before, after = (
-            round(float(value), 3)
-            for value in random.uniform(
-                (0.75, 0.6, 0.4, _FORMANTS[0], 0, 0), (1.35, 1.5, 1.7, _FORMANTS[1], max_pause, max_pause)
+    def recipes(self) -> list[Recipe]:
+        """Recipes in which every text, and every source of voices, comes equally often (within one).
+
+        Rate, pitch, pitch range, formants, one of ``MOODS`` and pauses are drawn from the seed. Phonemes go to voices that
+        take them. Raises ``SynthesisError`` if there is none.
+        """
+        random = np.random.default_rng(self.seed)
+        by_source: dict[str, list[Voice]] = {}
+        for voice in self.voices:
+            by_source.setdefault(voice.source, []).append(voice)
+        able = [source for source, own in by_source.items() if any(takes_phonemes(voice) for voice in own)]
+        sources = _shuffled_rounds(list(by_source), self.count, random)
+        recipes = []
+        for text, source in zip(_shuffled_rounds(self.texts, self.count, random), sources, strict=True):
+            if "[[" in text and source not in able:
+                if not able:
+                    raise SynthesisError(
+                        f"expected a voice of {ESPEAK} to speak the phonemes {text!r}; add that engine"
+                    )
+                source = able[int(random.integers(len(able)))]
+            own = [voice for voice in by_source[source] if "[[" not in text or takes_phonemes(voice)]
+            # Rounded, so that a manifest holds exactly these numbers.
+            rate, pitch, pitch_range, formants, before, after = (
+                round(float(value), 3)
+                for value in random.uniform(
+                    (0.75, 0.6, 0.4, _FORMANTS[0], 0, 0), (1.35, 1.5, 1.7, _FORMANTS[1], self.max_pause, self.max_pause)
+                )
             )
-        )
-        voice = own[int(random.integers(len(own)))]
-        if children and random.random() < children:
-            formants = round(float(random.uniform(*_CHILDREN)), 3)
-        carrier = MOODS[int(random.integers(len(MOODS)))]
-        recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))
-    return recipes
+            voice = own[int(random.integers(len(own)))]
+            if self.children and random.random() < self.children:
+                formants = round(float(random.uniform(*_CHILDREN)), 3)
+            carrier = MOODS[int(random.integers(len(MOODS)))]
+            recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))
+        return recipes
 
 
 def _shuffled_rounds(items: Sequence[str], count: int, random: np.random.Generator) -> list[str]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio.pcm import audio_bytes
@@ -15,10 +15,9 @@ from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report, ThisProcess
-from wakeword_tools.clips.clip_plan import Recipe, plan, render
+from wakeword_tools.clips.clip_plan import ClipPart, Recipe, render
 from wakeword_tools.clips.manifest import recipe_row, write_manifest
 from wakeword_tools.engines.registry import engine_of
-from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.foreign_language import ways_to_say
 
 SECONDS_FOR_A_CLIP = 60.0
@@ -39,25 +38,19 @@ class SpokenClip:
     seconds: float = _SECONDS
 
 
-@dataclass(frozen=True)
-class Spoken:
-    """What became of a clip."""
-
-    content: bytes
-    """The bytes of a FLAC file: 16 kHz mono 16-bit."""
-    error: str | None = None
-    """Why it could not be spoken."""
-
-
 class SpeakWork:
-    """Speaks clips: ``wakeword.batch.jobs.work.Work``. Rows are ``Spoken``."""
+    """Speaks clips: ``wakeword.batch.jobs.work.Work``.
 
-    def begin(self, report: Report) -> Callable[[SpokenClip], Spoken]:
+    Rows are the bytes of FLAC files, 16 kHz mono 16-bit, or why there is none.
+    """
+
+    def begin(self, report: Report) -> Callable[[SpokenClip], bytes | SynthesisError]:
         """Engines are loaded with the first clip that needs them."""
 
-        def spoken(clip: SpokenClip) -> Spoken:
+        def spoken(clip: SpokenClip) -> bytes | SynthesisError:
+            found: bytes | SynthesisError
             try:
-                found = Spoken(audio_bytes(render(clip.recipe), "FLAC"))
+                found = audio_bytes(render(clip.recipe), "FLAC")
             except SynthesisError as error:
                 found = self.lost(clip, str(error))
             report(clip.size, clip.seconds)
@@ -65,34 +58,9 @@ class SpeakWork:
 
         return spoken
 
-    def lost(self, item: SpokenClip, reason: str) -> Spoken:
+    def lost(self, item: SpokenClip, reason: str) -> SynthesisError:
         """The row of a clip that could not be spoken."""
-        return Spoken(b"", reason)
-
-
-@dataclass(frozen=True)
-class ClipPart:
-    """A set, or a part of one: ``count`` clips of the texts in the voices, drawn as ``plan`` draws them."""
-
-    texts: Sequence[str]
-    voices: Sequence[Voice]
-    count: int
-    seed: int
-    max_pause: float = 0.0
-    children: float = 0.0
-    distances: Mapping[str, float] = field(default_factory=dict)
-    """Distance of each text from the keyword, for the manifest."""
-
-    def recipes(self) -> list[Recipe]:
-        """The recipes of the clips. Raises as ``plan``."""
-        return plan(
-            self.texts,
-            self.voices,
-            count=self.count,
-            seed=self.seed,
-            max_pause=self.max_pause,
-            children=self.children,
-        )
+        return SynthesisError(reason)
 
 
 def synthesize(
@@ -109,10 +77,10 @@ def synthesize(
     The folder appears when it is complete; ``events`` is told the share of the clips that is done. With ``skip``, engines
     run in separate processes, and a recipe on which one fails, crashes or hangs is left out, with a line to ``events``;
     without it, the first such recipe raises ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a
-    full disk, and arguments that ``plan`` refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was
+    full disk, and phonemes that no voice takes. Raises ``ConfigError`` if the folder exists. The clips of a run that was
     killed stay in a hidden folder next to it; with ``resume`` a run with the same arguments goes on with them.
     """
-    phonemes = {text: _phonemes(text, part.voices[0].language) for part in parts for text in part.texts if part.voices}
+    phonemes = {text: _phonemes(text, part.voices[0].language) for part in parts for text in part.texts}
     drawn = [(recipe, part) for part in parts for recipe in part.recipes()]
     items = [
         (
@@ -167,10 +135,10 @@ def _spoken(
             failure = None
             if path not in kept:
                 _, spoken = next(results)
-                if spoken.error is not None:
-                    failure = SynthesisError(spoken.error)
+                if isinstance(spoken, SynthesisError):
+                    failure = spoken
                 else:
-                    write_whole(path, spoken.content)
+                    write_whole(path, spoken)
             yield row, recipe, failure
 
 

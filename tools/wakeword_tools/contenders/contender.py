@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +26,6 @@ class RunningEngine(Protocol):
         """Start: forget all audio."""
         ...
 
-    @property
-    def cutoff(self) -> float:
-        """The score above which the engine reports the word, as its makers set it."""
-        ...
-
 
 class ForeignFiles(NamedTuple):
     """What a file of another engine says of itself, and the content that the engine needs."""
@@ -39,6 +34,7 @@ class ForeignFiles(NamedTuple):
     names_phrase: bool
     """Whether the file names the phrase; otherwise it is from the file's name."""
     cutoff: float
+    """The score above which the engine reports the word, as the file or its makers set it."""
     files: Mapping[str, bytes]
     """Name -> content."""
     given: str
@@ -59,8 +55,6 @@ class Contender:
     """The module that a program imports."""
     open: Callable[[Sequence[Path]], RunningEngine]
     """Files of one word or more -> a new stream."""
-    delay: float = 0.0
-    """Seconds from one score to the next, which a word may have to wait."""
     takes: str = ""
     """The file that it takes, as in ``FILE.json``."""
     read: Callable[[Path, bytes], ForeignFiles | None] = lambda path, data: None
@@ -70,12 +64,6 @@ class Contender:
     where: str = ""
     """Where its users set a threshold."""
     install: str = "pip install '.[peers]'"
-    listener: Callable[[Sequence[Path]], Callable[[Any], object]] | None = None
-    """What an application runs, where that is cheaper than ``push``."""
-
-    def start(self, files: Sequence[Path]) -> Callable[[Any], object]:
-        """A new stream, as an application runs it: it takes the next block of 16 kHz mono int16, ``(samples,)``."""
-        return self.open(files).push if self.listener is None else self.listener(files)
 
     @property
     def is_installed(self) -> bool:

@@ -3,7 +3,6 @@
 Each engine of the registry is asked whether a file is one of its own; its own package runs it.
 """
 
-import hashlib
 import math
 import tempfile
 from collections.abc import Iterable
@@ -68,13 +67,6 @@ class ForeignModel:
     def engine(self) -> Contender:
         """The engine that runs it."""
         return contender_named(self._engine)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the engine's name, its version, which can change the scores, and the files, in hex."""
-        files = self._parts.files
-        engine = f"{self._engine} {self.engine.version} ".encode()
-        return hashlib.sha256(engine + b"".join(files[name] for name in sorted(files))).hexdigest()
 
     @property
     def given(self) -> Path:

@@ -15,6 +15,7 @@ refused there, as programs take it for an option.
 """
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -47,8 +48,6 @@ class CommandSynthesizer:
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``, but the same each time only if the command is deterministic."""
         require_plain_words(text, self.engine)
-        if voice.engine != self.engine:
-            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         prosody = prosody or Prosody()
         words = _words(voice.locator)
         if "{text}" in words and text.startswith("-"):
@@ -60,7 +59,9 @@ class CommandSynthesizer:
         values = {"voice": voice.variant, "text": text, **{name: f"{factor:.3f}" for name, factor in factors.items()}}
         with tempfile.TemporaryDirectory(prefix="wakeword-speech-") as folder:
             path = Path(folder) / "speech.wav"
-            filled = [_filled(word, {**values, "wav": str(path)}) for word in words]
+            values["wav"] = str(path)
+            # Once: braces in a text are not replaced.
+            filled = [re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), word) for word in words]
             run_program(filled, text="" if "{text}" in words else text)
             try:
                 samples = read_audio(path)
@@ -96,23 +97,14 @@ def _program(command: str) -> str:
     return Path(program).name
 
 
-def _filled(word: str, values: dict[str, str]) -> str:
-    """The word with its ``{names}`` replaced, once: braces in a text are not replaced."""
-    for name, value in values.items():
-        before, found, after = word.partition(f"{{{name}}}")
-        if found:
-            return _filled(before, values) + value + _filled(after, values)
-    return word
-
-
-def read_command_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
+def read_command_voices(path: Path | str) -> list[Voice]:
     """Voices of a TOML file as above. ``SynthesisError`` if the file is not valid."""
     try:
         settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         command, licence = settings["command"], str(settings.get("licence", "unknown"))
         tables = settings.get("voices", [{"name": "default"}])
         program = _program(command)
-        return [_voice(program, command, table, licence, split) for table in tables]
+        return [_voice(program, command, table, licence) for table in tables]
     except OSError as error:
         raise SynthesisError(
             f"{path}: expected a TOML file that describes a speech command: {error.strerror}"
@@ -121,13 +113,13 @@ def read_command_voices(path: Path | str, split: Split | None = None) -> list[Vo
         raise SynthesisError(f"{path}: expected a command and voices with names ({error!r})") from error
 
 
-def _voice(program: str, command: str, table: dict[str, Any], licence: str, default: Split | None) -> Voice:
+def _voice(program: str, command: str, table: dict[str, Any], licence: str) -> Voice:
     name = str(table["name"])
     source = f"{COMMAND}:{program}:{table.get('source', name)}"
     stated = table.get("split")
     if stated not in (None, *Split):
         raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {stated!r}")
-    split = Split(stated) if stated else default or split_of_source(source)
+    split = Split(stated) if stated else split_of_source(source)
     accent = str(table.get("accent", "en"))
     return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, split, licence, command)
 

@@ -20,14 +20,13 @@ from wakeword_tools.engines.espeak_library import (
     reading,
 )
 from wakeword_tools.engines.languages import ENGLISH, accents_of, espeak_data, language_files
-from wakeword_tools.engines.synthesizer import Engine, Prosody, TimedSpeech
+from wakeword_tools.engines.synthesizer import Engine, Prosody
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 ESPEAK = "espeak-ng"
 
-# Without en-Shaw, which reads another alphabet.
-_ACCENTS = (
+ENGLISH_ACCENTS = (
     "en",
     "en-029",
     "en-GB-scotland",
@@ -37,6 +36,7 @@ _ACCENTS = (
     "en-US",
     "en-US-nyc",
 )
+"""Those of English, without en-Shaw, which reads another alphabet."""
 
 # Source -> variants that share its formant frequencies, at least nearly. Left out: whispers and croaks (whisper, whisperf,
 # caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers with
@@ -100,7 +100,7 @@ _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
 
 def espeak_voices(language: str = ENGLISH) -> list[Voice]:
     """Every accent of a language in espeak-ng with every usable variant."""
-    accents = _ACCENTS if language == ENGLISH else accents_of(language)
+    accents = ENGLISH_ACCENTS if language == ENGLISH else accents_of(language)
     # The licence of the engine (GPL-3.0-or-later) covers the program, not the sound that it makes.
     return [
         Voice(
@@ -140,41 +140,30 @@ class EspeakSynthesizer:
         self._data = Path(self._folder.name)
         copy_english(data, self._data)
         self._variants = {path.name for path in (self._data / "voices" / "!v").iterdir()}
-        self._voices = {voice: None for voice in espeak_voices() if voice.variant in self._variants}
         self._accents: set[str] = set()
-
-    def voices(self) -> list[Voice]:
-        """Every English accent with every usable variant that the installed data has."""
-        return list(self._voices)
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``."""
-        return self.speak_words(text, voice, prosody)[0]
-
-    def speak_words(self, text: str, voice: Voice, prosody: Prosody | None = None) -> tuple[Array, list[TimedSpeech]]:
-        """``(samples,)`` as from ``speak``, and the times of each word, which espeak-ng does not know for every text."""
         if not text.strip() or "\0" in text:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
         # espeak-ng silently speaks an unknown variant with its default speaker.
-        if voice not in self._voices and not self._speaks(voice):
+        if not self._speaks(voice):
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (library, rate):
-            native, words = collect(library, text)
+            native = collect(library, text)
         if not native.any():
             raise SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
         samples: Array = soxr.resample(native.astype(np.float32) / 32_768, rate, SAMPLE_RATE)
-        starts = [start for start, _ in words]
-        ends = [*starts, len(native)][1:]
-        return samples, [
-            TimedSpeech(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)
-        ]
+        return samples
 
     def _speaks(self, voice: Voice) -> bool:
-        """Whether it is a voice of another language; its files are copied when it is first needed."""
+        """Whether it is one of its voices; the files of another language than English are copied when first needed."""
         if voice.engine != self.engine or voice.variant not in self._variants:
             return False
+        if voice.language == ENGLISH:
+            return voice.accent in ENGLISH_ACCENTS
         file = language_files().get(voice.accent)
-        if file is None or voice.language == ENGLISH:
+        if file is None:
             return False
         if voice.accent not in self._accents:
             copy_language(espeak_data(), file, self._data)
@@ -209,11 +198,9 @@ class EspeakSynthesizer:
             return reading(library, text, "^", flags=TIED)
 
     def _of_accent(self, accent: str) -> Voice:
-        voice = next((voice for voice in self._voices if voice.accent == accent), None)
-        if voice is None and accent in language_files():
-            voice = Voice(accent, ESPEAK, accent, "adam", "", Split.TRAIN, "", language=accent)
-            voice = voice if self._speaks(voice) else None
-        if voice is None:
+        language = ENGLISH if accent in ENGLISH_ACCENTS else accent
+        voice = Voice(accent, ESPEAK, accent, "adam", "", Split.TRAIN, "", language=language)
+        if not self._speaks(voice):
             raise SynthesisError(f"expected an accent of {self.engine}, got {accent!r}")
         return voice
 
@@ -226,7 +213,7 @@ def shared_espeak() -> EspeakSynthesizer:
 
 ENGINE = Engine(
     name=ESPEAK,
-    voices=lambda place, split: espeak_voices(),
+    voices=lambda place: espeak_voices(),
     synthesizer=shared_espeak,
     takes_phonemes=True,
     kind="fast",

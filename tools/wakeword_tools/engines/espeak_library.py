@@ -5,7 +5,7 @@ import ctypes
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -17,24 +17,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 
-
-class _Event(ctypes.Structure):
-    """``espeak_EVENT`` of espeak-ng's speak_lib.h, as are the values below."""
-
-    _fields_ = (
-        ("type", ctypes.c_int),
-        ("unique_identifier", ctypes.c_uint),
-        ("text_position", ctypes.c_int),
-        ("length", ctypes.c_int),
-        ("audio_position", ctypes.c_int),
-        ("sample", ctypes.c_int),
-        ("user_data", ctypes.c_void_p),
-        ("id", ctypes.c_char * 8),
-    )
-
-
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(_Event))
-_LIST_END, _WORD = 0, 1
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 _RETRIEVAL, _DONT_EXIT = 2, 0x8000
 _UTF8, _PHONEMES, _IPA = 1, 0x100, 2
 TIED = 0x80
@@ -93,20 +76,14 @@ def _place_of(data: Path, accent: str) -> str:
     return found.relative_to(data / "lang").as_posix()
 
 
-def collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tuple[int, str]]]:
-    """int16 samples ``(n,)`` of the spoken text, and each word with the sample where it begins."""
+def collect(library: ctypes.CDLL, text: str, heard: Callable[[int], object] = lambda events: None) -> NDArray[np.int16]:
+    """int16 samples ``(n,)`` of the spoken text; ``heard`` gets the address of each list of ``espeak_EVENT``."""
     blocks: list[bytes] = []
-    words: list[tuple[int, str]] = []
 
-    def keep(samples: int | None, count: int, events: "ctypes._Pointer[_Event]") -> int:
+    def keep(samples: int | None, count: int, events: int) -> int:
         if samples and count > 0:
             blocks.append(ctypes.string_at(samples, 2 * count))
-        index = 0
-        while (event := events[index]).type != _LIST_END:
-            if event.type == _WORD:
-                begin = event.text_position - 1
-                words.append((event.sample, text[begin : begin + event.length]))
-            index += 1
+        heard(events)
         return 0
 
     callback = _Callback(keep)
@@ -114,7 +91,7 @@ def collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tu
     encoded = text.encode()
     if library.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _UTF8 | _PHONEMES, None, None):
         raise SynthesisError(f"espeak-ng failed to speak {text!r}")
-    return np.frombuffer(b"".join(blocks), "<i2").astype(np.int16), words
+    return np.frombuffer(b"".join(blocks), "<i2").astype(np.int16)
 
 
 def reading(library: ctypes.CDLL, text: str, mark: str, *, flags: int = 0, own: bool = False) -> str:

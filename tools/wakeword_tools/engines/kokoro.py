@@ -1,17 +1,16 @@
-"""Kokoro's neural voices, from a folder that the user provides: 54 recorded speakers and mixtures of them.
+"""Kokoro's neural voices, as ``wakeword voices install kokoro`` leaves them: 54 recorded speakers and mixtures of them.
 
-The folder is laid out as ``onnx-community/Kokoro-82M-v1.0-ONNX`` on Hugging Face is:
+The folder has these files:
 
     onnx/model_quantized.onnx   one model, anywhere inside the folder
     voices/af_heart.bin         float32 (510, 256): a style for each number of sounds
-    tokenizer.json              or vocab.json, {"vocab": {"a": 43, ...}}
+    vocab.json                  {"vocab": {"a": 43, ...}}
 
 Every voice speaks English and, from espeak-ng's phonemes, any other language, with the accent of its own. A mixture is a
 weighted mean of styles, which sounds like another speaker; only training voices are mixed, and only with one another.
 """
 
 import dataclasses
-import os
 from pathlib import Path
 
 import numpy as np
@@ -19,20 +18,19 @@ import soxr
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.kokoro_network import (
-    ENVIRONMENT,
     HOW_TO_GET,
     LENGTHS,
     STYLE,
-    folder_at,
     network_file,
     network_of,
     vocabulary_of,
 )
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Prosody
-from wakeword_tools.engines.voice import Voice, kokoro_folder, split_of_source
+from wakeword_tools.engines.voice import Voice, kokoro_folder, split_of_source, voices_folder
 from wakeword_tools.kinds import Split
 
 KOKORO = "kokoro"
@@ -55,8 +53,6 @@ class KokoroSynthesizer:
         A full stop, exclamation or question mark at the end of the text sets the intonation; without one it stays up, as
         before a comma. Raises ``ConfigError`` if the folder in ``voice.locator`` cannot be used.
         """
-        if voice.engine != self.engine:
-            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         network = network_of(voice.locator)
         foreign = voice.language != ENGLISH
         tokens = (
@@ -72,19 +68,25 @@ class KokoroSynthesizer:
         return samples
 
 
-def kokoro_voices(place: Path | str = "", split: Split | None = None) -> list[Voice]:
-    """The voices of a folder, by default the one in the environment variable ``WAKEWORD_KOKORO``, and mixtures of the
-    training voices.
+def kokoro_voices(folder: Path) -> list[Voice]:
+    """The voices of a folder, and mixtures of the training voices.
 
-    Without a ``split``, a hash of its name decides each voice's. Raises ``ConfigError`` if the folder is not as above.
+    A hash of its name decides each voice's split. Raises ``ConfigError`` if the folder is not as above.
     """
-    folder = folder_at(place)
+    folder = resolved(folder)
     found = sorted(path.stem for path in (folder / "voices").glob("*.bin"))
     if not found:
         raise ConfigError(f"{folder}: expected Kokoro's voices in voices/*.bin, found none; {HOW_TO_GET}")
     network_file(folder), vocabulary_of(folder)  # raise their errors before any work
-    voices = [_voice({name: 1.0}, folder, split or split_of_source(f"{KOKORO}:{name}")) for name in found]
+    voices = [_voice({name: 1.0}, folder, split_of_source(f"{KOKORO}:{name}")) for name in found]
     return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
+
+
+def _installed_voices() -> list[Voice]:
+    folder = kokoro_folder()
+    if folder is None:
+        raise ConfigError(f"expected Kokoro in {voices_folder()}, found none; {HOW_TO_GET}")
+    return kokoro_voices(folder)
 
 
 def _reading(voices: list[Voice], language: str) -> list[Voice]:
@@ -127,22 +129,15 @@ def _voice(weights: dict[str, float], folder: Path, split: Split) -> Voice:
 def _weights(variant: str) -> dict[str, float]:
     """Voice -> weight in a variant: ``af_heart`` or ``af_heart*0.7+am_adam*0.3``."""
     parts = [part.partition("*") for part in variant.split("+")]
-    try:
-        return {name: float(weight or 1) for name, _, weight in parts}
-    except ValueError as error:
-        raise SynthesisError(
-            f"expected a voice of {KOKORO} such as af_heart*0.7+am_adam*0.3, got {variant!r}"
-        ) from error
+    return {name: float(weight or 1) for name, _, weight in parts}
 
 
 ENGINE = Engine(
     name=KOKORO,
-    voices=kokoro_voices,
+    voices=lambda place: _installed_voices(),
     synthesizer=KokoroSynthesizer,
     takes_phonemes=True,
-    takes_place="FOLDER",
-    needs_place=False,
     kind="natural",
     in_language=_reading,
-    available=lambda: KOKORO if os.environ.get(ENVIRONMENT) or kokoro_folder() is not None else None,
+    available=lambda: KOKORO if kokoro_folder() is not None else None,
 )

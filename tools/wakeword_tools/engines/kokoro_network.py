@@ -1,7 +1,6 @@
 """Kokoro's network and the rest of its folder: symbols, styles of voices, and the tokens of texts."""
 
 import json
-import os
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -12,14 +11,10 @@ import numpy as np
 import onnxruntime
 
 from wakeword.base.errors import ConfigError, SynthesisError
-from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.languages import accents_of
-from wakeword_tools.engines.voice import kokoro_folder
 
-ENVIRONMENT = "WAKEWORD_KOKORO"
-"""Environment variable with the default folder."""
 LENGTHS, STYLE = 510, 256
 """Number of token counts that a voice has a style for, and size of a style."""
 HOW_TO_GET = (
@@ -116,15 +111,6 @@ def _with_arrows(own: str, ipa: str) -> str:
     return found
 
 
-def folder_at(place: Path | str) -> Path:
-    given = str(place) or os.environ.get(ENVIRONMENT, "") or str(kokoro_folder() or "")
-    if not given:
-        raise ConfigError(f"expected Kokoro, installed, as kokoro:FOLDER or in {ENVIRONMENT}; {HOW_TO_GET}")
-    if not Path(given).is_dir():
-        raise ConfigError(f"{given}: expected a folder with Kokoro, found none; {HOW_TO_GET}")
-    return resolved(given)
-
-
 def network_file(folder: Path) -> Path:
     files = sorted(folder.rglob("*.onnx"))
     if len(files) != 1:
@@ -135,12 +121,10 @@ def network_file(folder: Path) -> Path:
 
 def vocabulary_of(folder: Path) -> dict[str, int]:
     """Symbol -> token."""
-    path = next((folder / name for name in ("vocab.json", "tokenizer.json") if (folder / name).is_file()), None)
-    if path is None:
-        raise ConfigError(f"{folder}: expected vocab.json or tokenizer.json in it, found neither; {HOW_TO_GET}")
+    path = folder / "vocab.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        vocabulary = {str(symbol): int(token) for symbol, token in content.get("model", content)["vocab"].items()}
+        vocabulary = {str(symbol): int(token) for symbol, token in content["vocab"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: expected Kokoro's symbols and their tokens ({error!r}); {HOW_TO_GET}") from error
     if missing := sorted({*_MARKS, "ˈ", "ə"} - vocabulary.keys()):
@@ -161,7 +145,7 @@ def _styles(path: Path) -> Array:
 
 @cache
 def network_of(folder: str) -> KokoroNetwork:
-    path = network_file(folder_at(folder))
+    path = network_file(Path(folder))
     options = onnxruntime.SessionOptions()
     # One thread, so that sums are always computed in the same order.
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -15,7 +15,6 @@ from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voice import Voice, piper_folder, split_of_source
-from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
     from piper import PiperVoice
@@ -44,8 +43,6 @@ class PiperSynthesizer:
         from piper import SynthesisConfig
 
         require_plain_words(text, self.engine)
-        if voice.engine != self.engine:
-            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         speaker = int(voice.variant) if voice.variant else None
         rate = (prosody or Prosody()).rate
         settings = SynthesisConfig(speaker_id=speaker, length_scale=1 / rate, noise_scale=0.0, noise_w_scale=0.0)
@@ -67,20 +64,20 @@ def _loaded(path: str) -> "PiperVoice":
         raise SynthesisError(f"{path}: expected a Piper voice, could not load it: {error}") from error
 
 
-def piper_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
+def piper_voices(path: Path | str) -> list[Voice]:
     """The voices of a file, or of all files inside a folder; a file with several speakers gives several voices.
 
-    Without a ``split``, a hash of its source decides each speaker's. Raises ``SynthesisError`` if there is no voice or
-    one has no readable JSON next to it.
+    A hash of its source decides each speaker's split. Raises ``SynthesisError`` if there is no voice or one has no readable
+    JSON next to it.
     """
     root = Path(path)
     files = sorted(root.rglob("*.onnx")) if root.is_dir() else [root]
     if not files or not all(file.is_file() for file in files):
         raise SynthesisError(f"{path}: expected a Piper voice (.onnx) or a folder of them, found none")
-    return [voice for file in files for voice in _speakers(file, split)]
+    return [voice for file in files for voice in _speakers(file)]
 
 
-def _speakers(file: Path, split: Split | None) -> list[Voice]:
+def _speakers(file: Path) -> list[Voice]:
     described = Path(f"{file}.json")
     try:
         card = json.loads(described.read_text(encoding="utf-8"))
@@ -100,7 +97,7 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
                 accent=accent,
                 variant=number,
                 source=source,
-                split=split or split_of_source(source),
+                split=split_of_source(source),
                 licence="see the voice's model card",
                 locator=str(resolved(file)),
             )

@@ -78,13 +78,10 @@ def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPE
     """The voices of a split, or of all splits, in a stable order.
 
     An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``piper:FILE-OR-FOLDER``,
-    ``kokoro:FOLDER`` (``kokoro`` for the folder in ``WAKEWORD_KOKORO``), ``command:FILE.toml``, or one of another
-    package. A place can end with ``@train``, ``@validation`` or ``@test``, the split of all its voices. Only the
-    embedded engine by default, so that a seed gives the same clips on every machine.
-    Raises ``SynthesisError`` for an unknown split or engine, ``ConfigError`` for a folder that Kokoro cannot use.
+    ``kokoro``, ``command:FILE.toml``, or one of another package. Only the embedded engine by default, so that a seed
+    gives the same clips on every machine. Raises ``SynthesisError`` for an unknown engine, ``ConfigError`` where Kokoro is
+    not installed.
     """
-    if split is not None and split not in list(Split):
-        raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {split!r}")
     return [voice for engine in engines for voice in _voices_of(engine) if split in (None, voice.split)]
 
 
@@ -103,13 +100,10 @@ def voices_in(language: str, split: Split | None = None, *, engines: Iterable[st
 def _voices_of(text: str) -> list[Voice]:
     """Every voice of an engine, given as for ``english_voices``."""
     name, colon, place = text.partition(":")
-    path, _, last = place.rpartition("@")
-    stated = next((split for split in Split if path and split == last), None)
-    place = path if stated else place
     engine = engine_named(name)
-    if (colon and not (place and engine.takes_place)) or (engine.takes_place and engine.needs_place and not place):
+    if (colon and not (place and engine.takes_place)) or (engine.takes_place and not place):
         raise SynthesisError(f"expected engines among {_usages()}, got {text!r}")
-    return engine.voices(place, stated)
+    return engine.voices(place)
 
 
 def _usages() -> str:

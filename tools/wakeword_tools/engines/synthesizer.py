@@ -8,7 +8,6 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
 from wakeword_tools.engines.languages import family_of
 from wakeword_tools.engines.voice import Voice
-from wakeword_tools.kinds import Split
 
 
 @dataclass(frozen=True)
@@ -21,21 +20,6 @@ class Prosody:
     """Mean pitch on the engine's own scale, 0 to 2."""
     pitch_range: float = 1.0
     """How far the pitch moves, 0 (monotone) to 2."""
-
-    def __post_init__(self) -> None:
-        if not (0.5 <= self.rate <= 2 and 0 <= self.pitch <= 2 and 0 <= self.pitch_range <= 2):
-            raise SynthesisError(f"expected rate in 0.5..2, pitch and pitch_range in 0..2, got {self}")
-
-
-@dataclass(frozen=True)
-class TimedSpeech:
-    """A word of a text, and its times in the speech."""
-
-    text: str
-    start: float
-    """Seconds from the first sample."""
-    end: float
-    """Seconds to the start of the next word, including a pause in between."""
 
 
 class Synthesizer(Protocol):
@@ -68,16 +52,14 @@ class Engine:
 
     name: str
     """Short and stable: used in ``--engine NAME`` and in manifests."""
-    voices: Callable[[str, Split | None], list[Voice]]
-    """Place (empty if none is given) and split -> voices in a stable order; a given split applies to all of them."""
+    voices: Callable[[str], list[Voice]]
+    """Place (empty if it takes none) -> voices in a stable order."""
     synthesizer: Callable[[], Synthesizer]
     """Called once in a process, before anything is spoken. ``SynthesisError`` if the engine is not installed."""
     takes_phonemes: bool = False
     """Whether it speaks phonemes in ``[[...]]``."""
     takes_place: str = ""
     """The kind of place in ``NAME:PLACE``, as messages show it, for instance ``FOLDER``; empty if it takes none."""
-    needs_place: bool = True
-    """Whether an engine that takes a place has no default place."""
     kind: Literal["", "fast", "natural"] = ""
     """What training uses it for where the settings say ``installed``: ``fast`` ones speak thousands of clips in minutes,
     ``natural`` ones sound human. Empty: it has to be named."""

@@ -1,7 +1,5 @@
 """Exact intervals for counts, and the probability that a threshold chosen by counting keeps its target."""
 
-import math
-from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,18 +77,6 @@ def most_events(hours: float, rate: float, *, confidence: float) -> int | None:
     return None if allowed < 0 else allowed
 
 
-def clips_needed(fpr: float, *, confidence: float = 0.95) -> int:
-    """The number of clips that shows, if none of them passes, that ``fpr`` is kept: the "rule of three", exactly."""
-    return math.ceil(math.log(1 - confidence) / math.log1p(-fpr))
-
-
-def clips_needed_of_each(fpr: float, *, confidence: float = 0.95) -> int:
-    """The number of clips of each of two kinds that shows, if none passes, that the mean ``fpr`` is kept."""
-    # The mean of two rates is at most the higher one: this many are enough.
-    enough = clips_needed(fpr, confidence=1 - (1 - confidence) / 2)
-    return bisect_left(range(enough), confidence, key=lambda clips: assurance_of_mean_fpr((0, 0), (clips, clips), fpr))
-
-
 def hours_needed(rate: float, *, confidence: float = 0.95, events: int = 0) -> float:
-    """The number of hours with ``events`` events that shows that ``rate`` an hour is kept."""
+    """The number of hours with ``events`` events that shows that ``rate`` an hour is kept: the "rule of three", exactly."""
     return float(special.gammaincinv(events + 1, confidence)) / rate

@@ -54,8 +54,6 @@ class ModelReport:
     """The mean over negatives and near negatives; ``None`` if there are none."""
     recall_at_fpr: dict[str, Recall]
     """At the mean of the rates on negatives and near negatives, or at the rate of the one kind there is."""
-    recall_at_fpr_negatives: dict[str, Recall]
-    recall_at_fpr_near_negatives: dict[str, Recall]
     recall_at_fa_per_hour: dict[str, Recall]
     operating_points: dict[str, PointReport]
     default_point: str | None
@@ -85,12 +83,6 @@ def evaluate_model(
     fingerprint: str = "",
 ) -> ModelReport:
     """The report on a model's scores, without noise and latency."""
-    near = [scores.near_negatives] if len(scores.near_negatives) else []
-    groups = {"all": scores.groups, "negatives": scores.groups[: -1 if near else None], "near": near}
-    at_fpr = {
-        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, scores)) for fpr in fprs} if some else {}
-        for name, some in groups.items()
-    }
     return ModelReport(
         keyword=card.phrase,
         positives=len(scores.positives),
@@ -98,9 +90,11 @@ def evaluate_model(
         near_negatives=len(scores.near_negatives),
         background_hours=scores.hours,
         roc_auc=mean_roc_auc(scores.positives, scores.groups) if scores.groups else None,
-        recall_at_fpr=at_fpr["all"],
-        recall_at_fpr_negatives=at_fpr["negatives"],
-        recall_at_fpr_near_negatives=at_fpr["near"],
+        recall_at_fpr=(
+            {f"{fpr:g}": _recall(scores, choose_fpr(scores.groups, fpr, scores)) for fpr in fprs}
+            if scores.groups
+            else {}
+        ),
         recall_at_fa_per_hour=(
             {f"{rate:g}": _recall(scores, choose_fa_per_hour(scores, rate)) for rate in rates} if scores.hours else {}
         ),

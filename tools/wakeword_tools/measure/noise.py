@@ -1,8 +1,6 @@
 """Noise mixed into clips at a chosen ratio of speech to noise."""
 
-import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,28 +15,24 @@ from wakeword_tools.measure.reading import ReadRecording
 _TRIES = 20
 
 
-@dataclass(frozen=True)
-class NoiseSettings:
-    """Noise that is mixed into clips."""
-
-    ratios: Sequence[float]
-    """Ratios of speech to noise, dB."""
-    files: Sequence[Path]
-    """Recordings of noise."""
-    seed: int
-    least: int = 0
-    """Samples to which shorter clips are padded."""
-
-
 class NoiseMixer:
     """Mixes noise into clips: the same for the same clip, seed and noises, whatever else is evaluated.
 
     At every ratio a clip gets the same piece of noise, only at another level. Clips are padded to at least ``least``
-    samples, so that no window holds digital silence. ``warn`` is called for files that cannot be read; ``DataError`` if
-    no file can be used.
+    samples, so that no window holds digital silence. ``ratios``: of speech to noise, dB, at which recordings are measured.
+    ``warn`` is called for files that cannot be read; ``DataError`` if no file can be used.
     """
 
-    def __init__(self, files: Sequence[Path], *, least: int = 0, seed: int = 0, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        files: Sequence[Path],
+        *,
+        ratios: Sequence[float] = (),
+        least: int = 0,
+        seed: int = 0,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.ratios = ratios
         self._seed = seed
         self._least = least
         self._noises: list[Array] = []
@@ -50,19 +44,6 @@ class NoiseMixer:
         self._noises = [noise for noise in self._noises if np.any(noise)]
         if not self._noises:
             raise DataError(f"expected recordings of noise, got {counted(len(files), 'file')} without sound")
-
-    @classmethod
-    def of(cls, settings: NoiseSettings, *, warn: Callable[[str], None]) -> "NoiseMixer":
-        """The mixer of these settings."""
-        return cls(settings.files, least=settings.least, seed=settings.seed, warn=warn)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the noises' samples."""
-        made = hashlib.sha256()
-        for noise in self._noises:
-            made.update(len(noise).to_bytes(8, "little") + noise.tobytes())
-        return made.hexdigest()
 
     def mix(self, samples: Array, recording: ReadRecording, *, snr: float, speech: Array | None = None) -> Array:
         """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.

@@ -21,12 +21,12 @@ from wakeword_tools.measure.rates import (
     RateKind,
     Target,
     choose_threshold,
-    fpr_of,
     mean_roc_auc,
     measure,
     supported_rate,
 )
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.thresholds import mean_fpr
 
 _LEAST_RECALL = 0.5
 _LEAST_POSITIVES = 30
@@ -172,7 +172,7 @@ def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: 
         below = scores.words[scores.words < choice.threshold].max()
         warn(
             f"warning: {target.name}: {choice.tied} negatives share the score {below:.6g}, so the threshold lets "
-            f"{fpr_of(scores, choice.threshold):.2%} pass where more would be allowed"
+            f"{mean_fpr(scores.groups, choice.threshold):.2%} pass where more would be allowed"
         )
 
 

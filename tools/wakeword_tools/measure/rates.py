@@ -15,14 +15,12 @@ from wakeword.format.point_warnings import SUPPORTED
 from wakeword_tools.measure.intervals import (
     assurance_of_mean_fpr,
     assurance_of_rate,
-    clips_needed,
-    clips_needed_of_each,
     clopper_pearson,
     hours_needed,
     most_events,
 )
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
-from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, mean_fpr, threshold_at_mean_fpr, with_room
+from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_at_mean_fpr, with_room
 
 DEFAULT_FPRS = (0.03, 0.05)
 """Default false positive rates for calibration and evaluation."""
@@ -142,7 +140,10 @@ def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confid
         lowest = threshold_at_mean_fpr(groups, fpr)
     else:
         if not keeps([0] * len(clips)):
-            raise CalibrationError(_too_few_clips(clips, fpr, confidence))
+            raise CalibrationError(
+                f"expected more negative clips for a false positive rate of {fpr:g} at {100 * confidence:g}% confidence, "
+                f"got {' and '.join(map(str, clips))}"
+            )
         levels = np.unique(np.concatenate(list(groups)))
         # The assurance rises with the threshold. Above the highest score it is enough.
         first = bisect_left(levels, True, hi=len(levels) - 1, key=lambda level: keeps(accepted_at(just_above(level))))
@@ -154,16 +155,6 @@ def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confid
     tied = [int((some == highest).sum()) for some in below]
     one_more = [passed + (index == int(np.argmax(tied))) for index, passed in enumerate(accepted)]
     return Choice(threshold, assurance(accepted), sum(tied) if sum(tied) > 1 and keeps(one_more) else 0)
-
-
-def _too_few_clips(clips: Sequence[int], fpr: float, confidence: float) -> str:
-    what = f"for a false positive rate of {fpr:g} at {100 * confidence:g}% confidence"
-    if len(clips) == 1:
-        return f"expected at least {clips_needed(fpr, confidence=confidence)} negative clips {what}, got {clips[0]}"
-    return (
-        f"expected at least {clips_needed_of_each(fpr, confidence=confidence)} clips of other words and as many of close "
-        f"words {what}, got {clips[0]} and {clips[1]}"
-    )
 
 
 def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | None = None) -> Choice:
@@ -204,11 +195,6 @@ def choose_threshold(scores: ScoreSet, target: Target, *, confidence: float | No
     if target.kind is RateKind.FPR:
         return choose_fpr(scores.groups, target.value, scores, confidence=confidence)
     return choose_fa_per_hour(scores, target.value, confidence=confidence)
-
-
-def fpr_of(scores: ScoreSet, threshold: float) -> float:
-    """The false positive rate that ``fpr=`` points are named by; the scores must hold a kind of negatives."""
-    return mean_fpr(scores.groups, threshold)
 
 
 def mean_roc_auc(positives: Scores, groups: Sequence[Scores]) -> float:

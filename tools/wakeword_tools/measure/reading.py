@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, naming
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioFileError, CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.text import counted
@@ -29,15 +29,6 @@ class ReadRecording:
     def path(self) -> Path:
         """The file that it is."""
         return Path(self.name)
-
-
-def pcm_blocks(path: Path) -> Iterator[Array]:
-    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError`` with its name if it cannot be read."""
-    with AudioFile(path) as file, naming(path):
-        stream = PcmStream(file.sample_rate)
-        for block in file.blocks():
-            yield stream.push(block)
-        yield stream.flush()
 
 
 class HashedBlocks:

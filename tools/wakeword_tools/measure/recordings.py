@@ -3,7 +3,8 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +18,8 @@ from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import Recording as Source
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.work import ThisProcess
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
@@ -96,27 +99,20 @@ def score_files(
 ) -> Scored:
     """Score every file with every model, in this process: ``scored_rows`` of ``ScoreWork``.
 
-    ``share`` is told how much of the audio has been heard, 0..1.
+    ``share`` is told how much of the files has been heard, 0..1; a file that is given twice counts once.
     """
     chosen = files if isinstance(files, Selection) else Selection(files)
-    items = items_of(chosen)
-    whole = sum(item.seconds for item in items)
-    heard = per_byte = 0.0
+    items = {item.key: item for item in items_of(chosen)}
+    run = Run(ScoreWork(models), list(items.values()))
+    done = 0.0
 
     def report(size: float, seconds: float) -> None:
-        nonlocal heard
-        heard += size * per_byte
-        share(min(1.0, heard / whole) if whole else 1.0)
+        nonlocal done
+        done += size
+        share(min(1.0, done / run.size) if run.size else 1.0)
 
-    score = ScoreWork(models).begin(report)
-
-    def rows() -> Iterator[tuple[ScoredItem, ScoredFile]]:
-        nonlocal per_byte
-        for item in items:
-            per_byte = item.seconds / max(1, item.size)
-            yield item, score(item)
-
-    return scored_rows(models, chosen, rows(), warn=warn)[0]
+    with closing(run.rows(ThisProcess(), report)) as rows:
+        return scored_rows(models, chosen, rows, warn=warn)[0]
 
 
 def items_of(chosen: Selection) -> list[ScoredItem]:

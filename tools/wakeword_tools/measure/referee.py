@@ -30,8 +30,6 @@ from wakeword_tools.transcripts import speaker_of, transcripts_beside
 RESAMPLES = 2000
 _BLOCK = 750
 """Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
-_MOST_AN_HOUR = 5.0
-"""False accepts an hour up to which curves are drawn."""
 Curve = list[tuple[float, float]]
 """False accepts an hour and recall, at ever lower thresholds."""
 
@@ -53,7 +51,6 @@ class Standing:
     """Recall against the first engine; ``None`` for it."""
     delay: Latency | None
     """From the end of the word to the report; ``None`` if no word was found."""
-    curve: Curve
     found: Sequence[bool]
     """For each positive."""
 
@@ -100,7 +97,6 @@ def judge(
                 rates.false_accepts_per_hour,
                 None if first is None else _difference(first.found, found, drawn[:, place] - drawn[:, 0]),
                 latency(subject, words, threshold),
-                curve_of(scores, _MOST_AN_HOUR),
                 found,
             )
         )
@@ -109,7 +105,7 @@ def judge(
 
 def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.float64]) -> PairedDifference:
     """Recall against the first engine. The interval also covers the one for clips: where none differs, none is drawn."""
-    by_clip = paired_shares("recall", first, found, higher_is_better=True)
+    by_clip = paired_shares(first, found)
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
     return dataclasses.replace(by_clip, low=min(low, by_clip.low), high=max(high, by_clip.high))
 

@@ -15,8 +15,7 @@ from wakeword.model.installed import model_file
 from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.contenders.foreign import ForeignCard, ForeignModel, parse_foreign
-from wakeword_tools.contenders.own_engine import OURS
-from wakeword_tools.contenders.registry import contender_named
+from wakeword_tools.contenders.registry import OURS, contender_named
 from wakeword_tools.measure.scores import RecordingScorer
 
 Subject = Model | ForeignModel
@@ -49,13 +48,15 @@ def read_engine(text: str) -> tuple[Path, Subject]:
 
     Raises ``ConfigError`` for an unknown engine, ``ModelError`` for a file of another kind, and what ``read_foreign`` does.
     """
-    name, colon, place = text.partition(":")
-    engine = contender_named(name)
-    if not colon or not place:
-        raise ConfigError(f"expected {name}:{engine.takes}, got {text!r}")
-    if engine is OURS:
+    name, _, place = text.partition(":")
+    if name == OURS:
+        if not place:
+            raise ConfigError(f"expected {OURS}:WORD or {OURS}:FILE, got {text!r}")
         file = model_file(place)
         return file, read_model(file)
+    engine = contender_named(name)
+    if not place:
+        raise ConfigError(f"expected {name}:{engine.takes}, got {text!r}")
     if not Path(place).exists():
         raise ModelError(f"{printable(place)}: expected {engine.takes} of {engine.title}, found no such file")
     found = read_foreign(Path(place), name)

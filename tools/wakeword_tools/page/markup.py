@@ -2,15 +2,12 @@
 
 import base64
 import html
-import io
 import itertools
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import soundfile
-
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, audio_bytes, read_audio
 from wakeword.base.errors import AudioError, SynthesisError
 from wakeword_tools.texts.wordlike import readable
 
@@ -71,9 +68,7 @@ def sound(path: Path) -> str:
         samples = read_audio(path)[:_LONGEST]
     except (AudioError, OSError):
         return ""
-    held = io.BytesIO()
-    soundfile.write(held, samples, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
-    data = base64.b64encode(held.getvalue()).decode()
+    data = base64.b64encode(audio_bytes(samples, "FLAC")).decode()
     return f'<audio controls preload="none" src="data:audio/flac;base64,{data}"></audio>'
 
 

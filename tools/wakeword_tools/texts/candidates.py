@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.registry import takes_phonemes
 from wakeword_tools.engines.voice import Voice
@@ -94,12 +92,6 @@ def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candid
     """The candidates that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
     phonemes_too = any(takes_phonemes(voice) for voice in voices)
     return [candidate for candidate in pool if phonemes_too or "[[" not in candidate.text]
-
-
-def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
-    """Number of candidates by distance, in half edits: middle of the bin -> number."""
-    middles = [round(candidate.distance * 2) / 2 for candidate in candidates]
-    return {middle: middles.count(middle) for middle in np.arange(min(middles), max(middles) + 0.25, 0.5).tolist()}
 
 
 def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:

@@ -6,12 +6,13 @@ some English accent are left out, whatever their spelling, and so are texts that
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
 from wakeword.base.errors import SynthesisError
-from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.espeak import ENGLISH_ACCENTS, shared_espeak
 from wakeword_tools.texts.candidates import Candidate, TextOrigin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
@@ -112,17 +113,24 @@ def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found])
 
 
 def phrases_near(phones: Phones) -> Iterator[SpokenWord]:
-    """Phrases of two common words, which sound like the two parts of ``phones``. The rarer word gives the frequency."""
+    """Phrases of two common words, which sound like the two parts of ``phones``."""
+    return phrases_of_halves(
+        phones, lambda half: [found for found in words_near([half], _FARTHEST_HALF) if found[0].zipf >= _COMMON]
+    )
+
+
+def phrases_of_halves(
+    phones: Phones, near: Callable[[Phones], Iterable[tuple[SpokenWord, float]]]
+) -> Iterator[SpokenWord]:
+    """Phrases of two of the words that are ``near`` the two parts of ``phones``, wherever they are cut, given with their
+    distances: the closest and commonest. The rarer word gives the frequency."""
     for cut in range(2, len(phones) - 1):
-        halves = [_near_half(phones[:cut]), _near_half(phones[cut:])]
-        for left in halves[0]:
-            for right in halves[1]:
-                yield SpokenWord(f"{left.text} {right.text}", left.phones + right.phones, min(left.zipf, right.zipf))
-
-
-def _near_half(phones: Phones) -> list[SpokenWord]:
-    near = [(word, away) for word, away in words_near([phones], _FARTHEST_HALF) if word.zipf >= _COMMON]
-    return [word for word, _ in sorted(near, key=lambda found: (round(found[1]), -found[0].zipf))[:_HALVES]]
+        halves = (
+            sorted(near(half), key=lambda found: (round(found[1]), -found[0].zipf))[:_HALVES]
+            for half in (phones[:cut], phones[cut:])
+        )
+        for (left, _), (right, _) in product(*halves):
+            yield SpokenWord(f"{left.text} {right.text}", left.phones + right.phones, min(left.zipf, right.zipf))
 
 
 def _made_up(keyword: str) -> Iterator[_Found]:
@@ -180,7 +188,7 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """
     plain = [one for one in candidates if "[[" not in one.text]
     same: set[str] = set()
-    for accent in dict.fromkeys(voice.accent for voice in shared_espeak().voices()):
+    for accent in ENGLISH_ACCENTS:
         farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
         texts = [one.text for one in plain if one.distance <= farthest]
         same |= read_alike(keyword, texts, accent)

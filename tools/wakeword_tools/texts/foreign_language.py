@@ -187,9 +187,9 @@ class ForeignLanguage:
                 away[some] = edit_distances(wanted, batch.reshape(len(some), length), self._costs)
         return away
 
-    def near(self, target: Phones, limit: float) -> list[tuple[SpokenWord, float]]:
-        """The words within ``limit`` of the target, with distances, the commonest first."""
-        words = self.spoken
+    def near(self, target: Phones, limit: float, most: int | None = None) -> list[tuple[SpokenWord, float]]:
+        """Those of the ``most`` common words within ``limit`` of the target, with distances, the commonest first."""
+        words = self.spoken[:most]
         away = self.distances(target, [word.phones for word in words], limit)
         return [(words[row], float(away[row])) for row in np.flatnonzero(away <= limit)]
 

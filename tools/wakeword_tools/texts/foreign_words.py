@@ -18,7 +18,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.languages import name_of_language, scripts_of
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import Candidate, TextOrigin
-from wakeword_tools.texts.confusables import one_contains
+from wakeword_tools.texts.confusables import one_contains, phrases_of_halves
 from wakeword_tools.texts.foreign_language import (
     ForeignLanguage,
     Reading,
@@ -31,7 +31,7 @@ from wakeword_tools.texts.sounds import Sounds
 from wakeword_tools.texts.splits import split_of_sound, texts_without
 
 _FARTHEST, _SHARE_EDITED = 3.5, 0.75
-_HALVES, _FARTHEST_HALF, _COMMON = 25, 2.1, 6_000
+_FARTHEST_HALF, _COMMON = 2.1, 6_000
 _LEAST_FRAGMENT, _LEAST_WORDS = 2, 3
 _TWICE = 1_000
 """Words of two edits that are drawn."""
@@ -51,9 +51,10 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
     reading = language.require(keyword)
     target = reading.phones
     limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target))) + 1e-9
+    phrases = phrases_of_halves(target, lambda half: language.near(half, _FARTHEST_HALF, most=_COMMON))
     found: list[tuple[str, Phones, TextOrigin, float]] = [
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in language.near(target, limit)),
-        *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in _phrases(language, target)),
+        *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases),
         *_made_up(language, keyword, reading),
     ]
     kept = {one[0]: one for one in reversed(found)}
@@ -119,23 +120,6 @@ def _without_marks(text: str) -> str:
 def _is_inside(bare: str, text: str) -> bool:
     """Whether a word has the letters of the keyword in it: in Arabic "the" is written as part of a word."""
     return scripts_of(bare) in (["ARABIC"], ["HEBREW"]) and len(bare) > 2 and bare in _without_marks(text)
-
-
-def _phrases(language: ForeignLanguage, target: Phones) -> Iterator[tuple[str, Phones, float]]:
-    """Phrases of two common words, which sound like the two parts of the keyword, wherever it is cut."""
-    for cut in range(2, len(target) - 1):
-        left, right = (_near_half(language, half) for half in (target[:cut], target[cut:]))
-        for one in left:
-            for other in right:
-                yield f"{one[0]} {other[0]}", one[1] + other[1], min(one[2], other[2])
-
-
-def _near_half(language: ForeignLanguage, half: Phones) -> list[tuple[str, Phones, float]]:
-    words = language.spoken[:_COMMON]
-    away = language.distances(half, [word.phones for word in words], _FARTHEST_HALF)
-    near = [(words[row], float(away[row])) for row in np.flatnonzero(away <= _FARTHEST_HALF)]
-    ranked = sorted(near, key=lambda found: (round(found[1]), -found[0].zipf))
-    return [(word.text, word.phones, word.zipf) for word, _ in ranked[:_HALVES]]
 
 
 def _made_up(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import require
 from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.phonemes import Phones, is_vowel
@@ -127,18 +127,10 @@ def substitution_costs() -> Costs:
 
 @cache
 def sound_table() -> dict[str, NDArray[Any]]:
-    """What ``scripts.make_sounds`` wrote: the costs above, and the dictionary's words and sounds (``lexicon``).
-
-    ``DataError`` if the file is damaged.
-    """
+    """What ``scripts.make_sounds`` wrote: the costs above, and the dictionary's words and sounds (``lexicon``)."""
     path = assets_folder("wakeword_tools") / "phrases" / SOUNDS_FILE
-    try:
-        with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as table:
-            return dict(table)
-    except (lzma.LZMAError, EOFError, ValueError) as error:
-        raise DataError(
-            f"{path}: expected a table of sounds, got a damaged file; install wakeword-tools again"
-        ) from error
+    with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as table:
+        return dict(table)
 
 
 def costs_of(unlike: Costs, vowels: NDArray[np.bool_]) -> Costs:

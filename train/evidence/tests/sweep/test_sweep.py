@@ -149,7 +149,7 @@ def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
     monkeypatch.setattr(TrainWork, "_train", counted)
     with pytest.raises(KeyboardInterrupt):
         run_sweep(world / "sweep.toml", tmp_path / "one", JobOptions(jobs=1))
-    run_sweep(world / "sweep.toml", tmp_path / "one", JobOptions(jobs=1, resume=True))
+    run_sweep(world / "sweep.toml", tmp_path / "one", JobOptions(jobs=1), resume=True)
     ended = capsys.readouterr()
     assert trained == ["updown, wide, seed 0", "updown, wide, seed 1"]
     assert "best by validation: " in ended.err

@@ -16,6 +16,7 @@ from benchmarks.contenders import PEERS, brought, why
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
+from wakeword_export.contenders.tflite_files import OPEN_CUTOFF
 from wakeword_tools.contenders.contender import RunningEngine
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_tools.measure.subject import HOP_SAMPLES
@@ -82,11 +83,13 @@ def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
                 files = brought(engine, 1)
                 stream = engine.open(files)
                 stream.push(np.zeros(HOP_SAMPLES, np.int16))
+                said = engine.read(files[0], files[0].read_bytes())
             # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:
                 absent[name] = f"installed, but did not run: {why(error)}"
             else:
-                working.append(peer(name, engine.version, stream, size=_bytes(files)))
+                cutoff = OPEN_CUTOFF if said is None else said.cutoff
+                working.append(peer(name, engine.version, stream, size=_bytes(files), cutoff=cutoff))
     return working, absent
 
 
@@ -102,8 +105,8 @@ def _bytes(files: Sequence[Path]) -> int:
     return sum(file.stat().st_size for file in (*files, *filter(Path.is_file, beside)))
 
 
-def peer(name: str, version: str, stream: RunningEngine, *, size: int) -> JudgedModel:
-    """A contender that scores recordings with another engine's stream."""
+def peer(name: str, version: str, stream: RunningEngine, *, size: int, cutoff: float) -> JudgedModel:
+    """A contender that scores recordings with another engine's stream. ``cutoff``: its makers' threshold."""
 
     def score(samples: Array) -> Scores:
         stream.reset()
@@ -111,5 +114,5 @@ def peer(name: str, version: str, stream: RunningEngine, *, size: int) -> Judged
         blocks = np.pad(pcm, (0, -len(pcm) % HOP_SAMPLES)).reshape(-1, HOP_SAMPLES)
         return np.array([stream.push(block) for block in blocks], np.float64)
 
-    facts = {"ours": False, "version": version, "bytes": size, "cutoff": stream.cutoff}
+    facts = {"ours": False, "version": version, "bytes": size, "cutoff": cutoff}
     return JudgedModel(f"{name} {version}", f"{name} {version} at {SAMPLE_RATE}", score, facts)

@@ -14,8 +14,9 @@ from wakeword.format.operating_point import Rate
 from wakeword_experiments.accuracy.accuracy_scores import ScoredRecording, ScoredSplit, SplitScores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.rates import DEFAULT_TARGETS, Target, choose_threshold, fpr_of, measure
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, Target, choose_threshold, measure
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.thresholds import mean_fpr
 
 TARGETS = DEFAULT_TARGETS
 """Rates of false alarms at which recall is reported."""
@@ -50,7 +51,7 @@ def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, A
             "noisy": _recall(test.noisy, threshold),
             "generic": _plain(found.fpr_negatives),
             "close": _plain(found.fpr_near_negatives),
-            "mixed": fpr_of(test.clean, threshold),
+            "mixed": mean_fpr(test.clean.groups, threshold),
             "false_accepts_per_hour": _plain(found.false_accepts_per_hour),
             "oracle": {
                 "threshold": own,

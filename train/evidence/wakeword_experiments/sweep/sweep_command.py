@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.plugins import require_training_packages
-from wakeword.cli.job_options import JobOptions
+from wakeword.cli.job_options import JobOptions, ResumeOption
 from wakeword.cli.option_class import command
 
 
@@ -18,6 +18,7 @@ class _SweepOptions:
         "sweep"
     )
     jobs: JobOptions
+    resume: ResumeOption = False
 
 
 @command
@@ -30,4 +31,4 @@ def sweep(options: _SweepOptions) -> None:
     # Imported here so that --help works without torch, which an installation for listening does not have.
     from wakeword_experiments.sweep.sweep_run import run_sweep
 
-    run_sweep(options.config, options.out, options.jobs)
+    run_sweep(options.config, options.out, options.jobs, resume=options.resume)

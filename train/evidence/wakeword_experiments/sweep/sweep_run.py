@@ -18,7 +18,7 @@ from wakeword_experiments.sweep.sweep_work import Trained, TrainWork
 JOURNAL = "sweep.journal"
 
 
-def run_sweep(config: Path, out: Path, settings: JobOptions) -> None:
+def run_sweep(config: Path, out: Path, settings: JobOptions, *, resume: bool = False) -> None:
     """Train what is missing, write ``sweep.csv`` and ``sweep.png``, and print the table of settings.
 
     The journal stays: a sweep that gets further settings goes on with those that it has. Raises ``ConfigError`` for
@@ -28,7 +28,7 @@ def run_sweep(config: Path, out: Path, settings: JobOptions) -> None:
     trainings = read_sweep(config)
     work = TrainWork(out.absolute())
     rows: list[Trained] = []
-    with open_results(out / JOURNAL, work.digest, resume=settings.resume) as journal:
+    with open_results(out / JOURNAL, work.digest, resume=resume) as journal:
         run = Run(work, trainings, journal)
         executor = executor_for(run.seconds, jobs=settings.jobs, ray=settings.ray)
         with progress(f"train {len(run.missing)} of {len(trainings)} networks", run.size) as update:

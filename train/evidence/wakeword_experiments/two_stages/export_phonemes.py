@@ -24,9 +24,8 @@ from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_experiments.two_stages.export_record import found_of_people, table_of
-from wakeword_export.head.head_files import HeadGraph, logit_of_head
+from wakeword_export.head.head_files import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.head_scores import HeadListener
-from wakeword_export.head.head_weights import head_weights
 from wakeword_export.head.openwakeword import head_with_phonemes
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word

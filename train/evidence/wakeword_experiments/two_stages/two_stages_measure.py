@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.pcm import pcm_blocks, read_audio
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.poisson import poisson_rate
@@ -21,7 +21,7 @@ from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.latency import latency, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.rates import choose_fa_per_hour
-from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_blocks
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence

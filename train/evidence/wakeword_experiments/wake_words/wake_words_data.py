@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import DataError
 from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, close_texts, phrases, sounds_of
-from wakeword_tools.clips.synthesize import ClipPart, synthesize
+from wakeword_tools.clips.clip_plan import ClipPart
+from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.splits import read_texts, texts_without

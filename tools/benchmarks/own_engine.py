@@ -34,9 +34,6 @@ class OwnEngine:
 
     def __init__(self, models: Sequence[Path]) -> None:
         """``models``: the same file or included keyword, as often as there are words."""
-        from wakeword.model.model import load_model
-
-        self.cutoff = load_model(models[0]).card.point().threshold
         self._detector = detector_for(str(models[0]), len(models))
 
     def push(self, block: "NDArray[np.int16]") -> float:
@@ -56,6 +53,5 @@ OURS = Contender(
     # The detector's module: `wakeword` alone imports nothing before it is used.
     package="wakeword.engine",
     open=OwnEngine,
-    delay=0.16,
     takes="WORD|FILE",
 )
