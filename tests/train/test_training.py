@@ -3,7 +3,6 @@
 import dataclasses
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, Kind, Split, TrainConfig, epochs, train
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.epochs import best_epoch
-from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
 from wakeword_train.training_run import EpochReport, TrainingLines
@@ -65,22 +63,14 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
         assert health is not None
         assert health.loss_after > health.loss_before
         assert health.fallbacks == 0
-        assert health.checked is not None
-        assert health.finer is not None
-        assert health.finer > health.loss_before
     best = read_model(result.path).card.training["best_epoch"]
     assert best["health"] == dataclasses.asdict(reports[best["epoch"] - 1])["health"]
 
 
-@pytest.mark.parametrize("method", ["drocc-lf", "drocc"])
-def test_runs_with_one_metric_for_an_epoch_and_without_negatives_finish(
-    method: str, world: DataFolders, tmp_path: Path
-) -> None:
-    adversary = dataclasses.replace(small_config().adversary, sigma_refresh="epoch")
-    result = train(small_config(method=method, adversary=adversary), world, tmp_path / "m.onnx")
-    assert result.reports[-1].phase == method
+def test_a_run_without_negatives_finishes(world: DataFolders, tmp_path: Path) -> None:
+    result = train(small_config(method="drocc"), world, tmp_path / "m.onnx")
+    assert result.reports[-1].phase == "drocc"
     assert result.reports[-1].health is not None
-    assert read_model(result.path).card.training["config"]["adversary"]["sigma_refresh"] == "epoch"
 
 
 def test_the_configured_window_is_trained_and_written(world: DataFolders, tmp_path: Path) -> None:
@@ -96,11 +86,8 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(world: Data
     assert run("a.onnx", 1) == run("b.onnx", 1) != run("c.onnx", 2)
 
 
-@pytest.mark.parametrize("settings", [{"anneal_from": 2.0}, {"space": "state", "radius": 1.0, "anneal_from": 2.0}])
-def test_a_killed_run_resumes_as_if_it_had_not_stopped(
-    settings: dict[str, Any], world: DataFolders, tmp_path: Path
-) -> None:
-    config = small_config(adversary=AdversaryConfig(**settings))
+def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_path: Path) -> None:
+    config = small_config()
     whole = train(config, world, tmp_path / "whole.onnx")
 
     class KilledError(Exception):

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.audio_folders import audio_files
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
 from wakeword.takes.own_voice import MIN_TAKES
@@ -26,6 +26,7 @@ from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.data.weights import MixConfig
+from wakeword_train.fields import MANY, check_fields
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
@@ -64,10 +65,7 @@ class EnrolConfig:
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
 
     def __post_init__(self) -> None:
-        if min(self.takes, self.others, self.batch_size) < 8 or min(self.epochs) < 1 or self.folds < 2:
-            raise ConfigError(
-                f"expected at least 8 windows of each kind, 1 epoch of each stage and 2 folds, got {self}"
-            )
+        check_fields(self, takes=(8, MANY), others=(8, MANY), batch_size=(8, MANY), folds=(2, MANY))
 
 
 @dataclass(frozen=True)

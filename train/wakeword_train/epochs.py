@@ -16,16 +16,15 @@ from wakeword.base.files import replacing
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
-from wakeword_train.fitting import Trainer, method_loss, own_share
+from wakeword_train.fitting import Trainer
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.training_run import CHECKED_ROWS, EpochReport, Phase, TrainingRun
+from wakeword_train.training_run import EpochReport, Phase, TrainingRun
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
 
 _NORMALISATION_BATCHES = 8
-_METRIC_BATCHES = 4
 
 
 def fit(
@@ -113,13 +112,7 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
     schedule, method = config.schedule, method_named(config.method)
     warmup = method.warmup if epoch < schedule.warmup_epochs else None
     state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
-    settings = LossSettings(config.adversary, method.own_settings(config.own), checked_rows=CHECKED_ROWS)
-    if warmup is not None:
-        loss_function = warmup
-    else:
-        share = own_share(epoch, schedule.warmup_epochs, schedule.epochs)
-        positives = state.metric_positives()
-        loss_function = method_loss(method, settings, state.network, positives, share=share)
+    loss_function = warmup or method.loss(LossSettings(config.adversary, method.own_settings(config.own)))
     loss, health = state.trainer.epoch(loss_function, state.batches(schedule.steps_per_epoch))
     recall = validate(state.averaged, validation, device=state.device)
     return EpochReport(
@@ -159,13 +152,6 @@ class _State:
         for _ in range(count):
             batch = self.sampler.next()
             yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
-
-    def metric_positives(self) -> Tensor | None:
-        """Normalised positives, ``(n, window, n_mfcc)``, for a metric that all rows share; ``None`` if none is needed."""
-        if not method_named(self.config.method).takes_metric(self.config.adversary):
-            return None
-        batches = list(self.batches(_METRIC_BATCHES))
-        return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
 
     def save(self, path: Path) -> None:
         content = {

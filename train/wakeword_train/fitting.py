@@ -12,14 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from wakeword.base.errors import ConfigError, DataError
-from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
+from wakeword.base.errors import DataError
+from wakeword_train.fields import MANY, RATES, check_fields
+from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, Loss
-from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, Method, method_named
-from wakeword_train.methods.spaces import in_space
-
-METRIC_ROWS = 256
-"""Positives from which a metric that all rows share is taken."""
+from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, method_named
 
 
 @dataclass(frozen=True)
@@ -45,18 +42,7 @@ class FitConfig:
         method = method_named(self.method)
         method.check_warmup(self.warmup_epochs)
         method.own_settings(self.own)
-        if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
-            raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
-        check_rates(self.learning_rate, self.weight_decay, self.averaging)
-
-
-def check_rates(learning_rate: float, weight_decay: float, averaging: float) -> None:
-    """Raise ``ConfigError`` for a rate out of its range."""
-    if learning_rate <= 0 or weight_decay < 0 or not 0 <= averaging < 1:
-        raise ConfigError(
-            "expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1, "
-            f"got {learning_rate}, {weight_decay} and {averaging}"
-        )
+        check_fields(self, epochs=(1, MANY), warmup_epochs=(0, self.epochs - 1), batch_size=(1, MANY), **RATES)
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,7 @@ def fit_tensors(
 
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
     methods never use). A method that brings a head needs a network that has it. ``loss`` replaces the method's own after
-    the warm-up, without annealing. ``select`` scores a network, higher is better, after each epoch of the method's own
+    the warm-up. ``select`` scores a network, higher is better, after each epoch of the method's own
     loss, and the best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not
     changed. Raises ``DataError`` if there is no positive, or if the loss is not finite.
     """
@@ -117,8 +103,7 @@ def fit_tensors(
             elif loss is not None:
                 used = loss
             else:
-                share = own_share(epoch, config.warmup_epochs, config.epochs)
-                used = method_loss(method, settings, network, inputs[labels > 0.5][:METRIC_ROWS], share=share)
+                used = method.loss(settings)
             mean_loss, health = trainer.epoch(used, shuffled(inputs, labels, config, generator))
             averaged = trainer.averaged.eval()
             if after_epoch is not None:
@@ -141,28 +126,6 @@ def shuffled(
     order = torch.randperm(len(inputs), generator=generator)
     for rows in torch.split(order, config.batch_size):
         yield inputs[rows], labels[rows]
-
-
-def own_share(epoch: int, warmup_epochs: int, epochs: int) -> float:
-    """How far ``epoch``, counted from 0, is through the epochs of the method's own loss: 0 in the first, 1 in the last."""
-    last = epochs - 1 - warmup_epochs
-    return (epoch - warmup_epochs) / last if last > 0 else 1.0
-
-
-def method_loss(
-    method: Method, settings: LossSettings, network: nn.Module, positives: Tensor | None, *, share: float = 1.0
-) -> Loss:
-    """The method's loss for the coming epoch, at this ``share`` of its own epochs (``own_share``).
-
-    ``positives`` ``(rows, ...)`` give the metric if all rows share one. Raises ``ConfigError`` for a network without the
-    states that the adversary's ``space`` asks for.
-    """
-    adversary = settings.adversary.at(share)
-    metric = None
-    if positives is not None and method.takes_metric(adversary):
-        function, points = in_space(network, positives, adversary.space)
-        metric = shared_sensitivity(function, points, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing)
-    return method.loss(dataclasses.replace(settings, adversary=adversary, metric=metric))
 
 
 class Trainer:
@@ -225,11 +188,9 @@ class Trainer:
 
 
 def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
-    """The means over the batches that have a figure, with the sum of the fallbacks."""
+    """The means over the batches, with the sum of the fallbacks; ``None`` for none."""
     if not health:
         return None
-    means: dict[str, float | None] = {}
-    for one in dataclasses.fields(AdversaryHealth):
-        found = [getattr(of_batch, one.name) for of_batch in health if getattr(of_batch, one.name) is not None]
-        means[one.name] = float(np.mean(found)) if found else None
-    return AdversaryHealth(**{**means, "fallbacks": sum(h.fallbacks for h in health)})  # type: ignore[arg-type]
+    names = [field.name for field in dataclasses.fields(AdversaryHealth)]
+    means = {name: float(np.mean([getattr(of_batch, name) for of_batch in health])) for name in names}
+    return dataclasses.replace(AdversaryHealth(**means), fallbacks=sum(h.fallbacks for h in health))  # type: ignore[arg-type]

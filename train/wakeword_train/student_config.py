@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wakeword.base.errors import ConfigError
+from wakeword_train.fields import MANY, RATES, check_fields
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,16 @@ class StudentConfig:
     "jarvis", "computer"); in trainings on shorter windows 56 and 34 %, and 75 and 34 % ("jarvis", "computer")."""
 
     def __post_init__(self) -> None:
-        scenes = self.positives, self.near_negatives, self.negatives, self.noise, self.held_out
-        sizes = min(*scenes, self.steps, self.mined) >= 1 and min(self.natural, self.mining_rounds) >= 0
-        shares = 0 <= self.taught <= 1 and 0 < self.validation_share < 1 and 0 <= self.least_recall < 1
-        if not (sizes and shares and self.batch_size >= 48 and self.learning_rate > 0):
-            raise ConfigError(
-                "expected of the student scenes, steps and mined of at least 1, natural and mining_rounds of at least 0, a "
-                "batch of 48 or more, a learning_rate "
-                f"above 0, and taught, validation_share and least_recall in 0..1, got {self}"
-            )
+        counted = ("positives", "near_negatives", "negatives", "noise", "held_out", "steps", "mined")
+        check_fields(self, " of the student", **dict.fromkeys(counted, (1, MANY)))
+        check_fields(
+            self,
+            " of the student",
+            natural=(0, MANY),
+            mining_rounds=(0, MANY),
+            batch_size=(48, MANY),
+            learning_rate=RATES["learning_rate"],
+            taught=(0.0, 1.0),
+            validation_share=(1e-6, 1 - 1e-6),
+            least_recall=(0.0, 0.999),
+        )

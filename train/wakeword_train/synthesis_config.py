@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wakeword.base.errors import ConfigError
+from wakeword_train.fields import MANY, check_fields
+
+_COUNTS = {"positives": (0, MANY), "near_negatives": (0, MANY), "negatives": (0, MANY)}
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class NaturalConfig:
     ``wakeword voices install kokoro`` installed. ``installed`` stands for all that are installed, which may be none."""
 
     def __post_init__(self) -> None:
-        _check_counts(self.positives, self.near_negatives, self.negatives)
+        check_fields(self, **_COUNTS)
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,7 @@ class SynthesisConfig:
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
-        _check_counts(self.positives, self.near_negatives, self.negatives)
-        if not 0 <= self.children <= 1:
-            raise ConfigError(f"expected a share of children in 0..1, got {self.children}")
+        check_fields(self, **_COUNTS, children=(0.0, 1.0))
 
     @classmethod
     def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":
@@ -63,8 +63,3 @@ class SynthesisConfig:
         lists = [plan.get(key) if isinstance(plan, dict) else None for key in ("also", "say")]
         also, say = ([one for one in some if isinstance(one, str)] if isinstance(some, list) else () for some in lists)
         return cls(also=tuple(also), say=tuple(say))
-
-
-def _check_counts(*counts: int) -> None:
-    if min(counts) < 0:
-        raise ConfigError(f"expected numbers of clips that are not negative, got {counts}")

@@ -50,8 +50,7 @@ def head_recall(
 
 def _mu_of_a_head(config: TrainConfig) -> float:
     """The weight that gives a head's adversaries the place beside its clips that they have in the first stage."""
-    adversary = config.adversary
-    return adversary.mu * (_POSITIVE_SHARE / _HEAD_POSITIVE_SHARE if adversary.mu_per == "batch" else 1.0)
+    return config.adversary.mu * _POSITIVE_SHARE / _HEAD_POSITIVE_SHARE
 
 
 def compare_heads(

@@ -41,16 +41,7 @@ class HeadNetwork(nn.Module):
 
     def forward(self, normalised: Tensor) -> Tensor:
         """*Normalised* embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``."""
-        return self.from_states(self.states(normalised))
-
-    def states(self, normalised: Tensor) -> Tensor:
-        """Embeddings as in ``forward`` -> the GRU's states ``(batch, 16, units)``."""
-        states: Tensor
         states, _ = self.gru(self.dropout(self.projection(normalised).relu()))
-        return states
-
-    def from_states(self, states: Tensor) -> Tensor:
-        """States ``(batch, 16, units)`` -> logits ``(batch,)``."""
         weights = self.attention(states).softmax(dim=1)
         logits: Tensor = self.head(self.dropout((weights * states).sum(dim=1))).squeeze(-1)
         return logits
