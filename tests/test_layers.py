@@ -199,7 +199,6 @@ ROOMS_ABOVE = {
             "from_text",
             "from_takes",
             "text_first",
-            "renew",
         ),
         *("train_command", "cli"),
     ),

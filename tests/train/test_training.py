@@ -18,7 +18,7 @@ from wakeword_train.config import ScheduleConfig
 from wakeword_train.epochs import best_epoch
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
-from wakeword_train.training_run import EpochReport, TrainingLines
+from wakeword_train.training_run import EpochReport, TrainingEvents
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
         adversary=dataclasses.replace(config.adversary, step_size=0.02),
     )
     reports: list[EpochReport] = []
-    result = train(config, world, tmp_path / "m.onnx", events=TrainingLines(epoch=reports.append))
+    result = train(config, world, tmp_path / "m.onnx", events=TrainingEvents(epoch=reports.append))
     assert [report.phase for report in reports] == ["warm-up", "warm-up", "drocc-lf", "drocc-lf"]
     for health in (reports[-2].health, reports[-1].health):
         assert health is not None
@@ -99,7 +99,7 @@ def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_p
 
     checkpoint = tmp_path / "run.checkpoint"
     with pytest.raises(KilledError):
-        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, events=TrainingLines(epoch=kill))
+        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, events=TrainingEvents(epoch=kill))
     assert not (tmp_path / "resumed.onnx").exists()
     resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)
     assert weights(resumed.path) == weights(whole.path)
@@ -121,7 +121,7 @@ def test_a_run_goes_on_with_another_second_stage(world: DataFolders, tmp_path: P
         tmp_path / "again.onnx",
         checkpoint=checkpoint,
         resume=True,
-        events=TrainingLines(epoch=epochs.append),
+        events=TrainingEvents(epoch=epochs.append),
     )
     assert weights(again.path) == weights(whole.path)
     assert epochs == []

@@ -23,7 +23,6 @@ from .methods.registry import Method as Method
 from .methods.registry import make_loss as make_loss
 from .methods.registry import method_named as method_named
 from .model.two_stage import add_verifier as add_verifier
-from .model.two_stage import export_two_stage as export_two_stage
 from .model.two_stage import shipped_digests as shipped_digests
 from .model.two_stage import with_verifier as with_verifier
 from .pipeline import train_model as train_model
@@ -36,5 +35,4 @@ from .training_run import DataFolders as DataFolders
 from .training_run import EpochReport as EpochReport
 from .training_run import Phase as Phase
 from .training_run import TrainingEvents as TrainingEvents
-from .training_run import TrainingLines as TrainingLines
 from .training_run import TrainingRun as TrainingRun

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training_run import EpochReport, Phase, TrainingRun
-from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
+from wakeword_train.validation import ValidationSet, score_windows, validate
 
 _NORMALISATION_BATCHES = 8
 
@@ -63,11 +64,11 @@ def fit(
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(len(state.reports), schedule.epochs):
         if epoch == schedule.warmup_epochs:
-            sampler.relocate_words(lambda frames: score_windows(state.averaged, frames, device=device))
+            sampler.relocate_words(partial(score_windows, state.averaged, device=device))
         if epoch in mining_epochs:
             # The processes of an executor do not share a device.
             mining = run.executor if device == "cpu" else in_this_process
-            sampler.mine(WindowScore(state.averaged, device), executor=mining)
+            sampler.mine(partial(score_windows, state.averaged, device=device), executor=mining)
         newest = state.reports[-1] if state.reports else None
         if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
             break

@@ -7,10 +7,12 @@ from pathlib import Path
 from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import AudioFileError
 from wakeword.base.events import SILENT
+from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR
+from wakeword.model.model import read_model_bytes
 from wakeword.saving.sorting import Answer, saved_pairs
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.handover import STUDENT_FILE, file_stem
@@ -19,7 +21,7 @@ from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
-from wakeword_train.model.two_stage import export_two_stage
+from wakeword_train.model.two_stage import with_verifier
 from wakeword_train.pack.speech_pack import pack_path
 from wakeword_train.points import calibration_points, check_target, default_point, points_of, put_into_place
 from wakeword_train.second_stage.build import train_second_stage
@@ -175,7 +177,7 @@ def add_second_stage(
     points = points_of(result.scores(), result.description, result.fingerprint, run.events)
     default = default_point(alone, SILENT).name if alone else None
     card = dataclasses.replace(result.card, stage_one_points=tuple(alone), stage_one_default=default)
-    export_two_stage(path, result.head, card, path, head_training=result.head_training)
+    write_whole(path, with_verifier(read_model_bytes(path), result.head, card, head_training=result.head_training))
     rate = result.card.candidates_per_hour
     if rate is not None:
         run.events.note(f"the second stage looks {rate.value:.0f} times an hour at {rate.trials:.1f} h of background")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Events
 from wakeword.base.text import counted
@@ -23,7 +24,6 @@ from wakeword_tools.engines.registry import INSTALLED, resolved_engines, voices_
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import require_audio
 from wakeword_train.spoken_texts import SHARES, SpokenKeyword
 from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
@@ -201,15 +201,17 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
 
 
 def require_folders(folders: DataFolders) -> None:
-    """Raise ``DataError`` for a folder of recordings that does not exist or is empty, before any work."""
+    """Refuse a folder of recordings that does not exist or is empty, before any work.
+
+    Raises ``DataError`` for one that is not there, ``AudioFileError`` for one without audio.
+    """
     words = folders.speech_commands
     for folder in chain([words] if words else [], *folders.by_kind.values()):
         if not folder.is_dir():
             raise DataError(f"{folder}: expected a folder of recordings, found none")
-    for kind, roots in folders.by_kind.items():
-        for root in roots:
-            if not (root / MANIFEST).is_file():
-                require_audio(root, kind)
+    for root in chain(*folders.by_kind.values()):
+        if not (root / MANIFEST).is_file():
+            audio_files(root)
 
 
 def _voices(engines: tuple[str, ...], language: str, *, required: bool) -> dict[Split, list[Voice]]:

@@ -76,11 +76,17 @@ class EpochReport:
 
 
 class TrainingEvents(Events):
-    """What a training tells. This one logs its lines; a display derives from it."""
+    """What a training tells: its lines go to one function, the log's if none is given, and each epoch to another.
+
+    A display derives from it.
+    """
+
+    def __init__(self, note: Line = log.info, epoch: Callable[[EpochReport], None] = lambda report: None) -> None:
+        self._note, self._epoch = note, epoch
 
     def note(self, line: str) -> None:
         """A step that begins, or a warning, as one line."""
-        log.info(line)
+        self._note(line)
 
     def begin(self, folders: DataFolders) -> None:
         """All settings have been checked, and the work begins."""
@@ -90,20 +96,6 @@ class TrainingEvents(Events):
 
     def epoch(self, report: EpochReport) -> None:
         """An epoch of a first stage has ended."""
-
-
-class TrainingLines(TrainingEvents):
-    """Gives its lines to one function, and each epoch to another."""
-
-    def __init__(self, note: Line = log.info, epoch: Callable[[EpochReport], None] = lambda report: None) -> None:
-        self._note, self._epoch = note, epoch
-
-    def note(self, line: str) -> None:
-        """A line."""
-        self._note(line)
-
-    def epoch(self, report: EpochReport) -> None:
-        """An epoch."""
         self._epoch(report)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.base.errors import DataError
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.data.frontend import Frontend
@@ -43,12 +42,7 @@ def validation_set(
     """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
 
     ``packed``: background as features, in addition to that in ``stores``.
-
-    Raises ``DataError`` if there are no positives or only positives.
     """
-    if Kind.POSITIVE not in stores or len(stores) + (packed is not None) < 2:
-        names = ", ".join(kind.value for kind in stores) or "nothing"
-        raise DataError(f"expected positives and negatives to validate on, got {names}; give more clips or speakers")
     frontend = Frontend()
     samples = frontend.config.samples_in(window)
     generator = torch.Generator().manual_seed(0)
@@ -90,18 +84,6 @@ def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "c
     with torch.no_grad():
         pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
     return torch.cat(pieces)
-
-
-@dataclass(frozen=True)
-class WindowScore:
-    """``score_windows`` of a network as it is now, for other processes too."""
-
-    network: WakeWordNetwork
-    device: str = "cpu"
-
-    def __call__(self, windows: Tensor) -> Tensor:
-        """``(windows, window, n_mfcc)`` -> ``(windows,)``."""
-        return score_windows(self.network, windows, device=self.device)
 
 
 def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:

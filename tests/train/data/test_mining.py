@@ -1,6 +1,7 @@
 """The hardest places of the background are found, and batches are drawn from them."""
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from wakeword_train.data.mining import MiningConfig, MiningWork, hardest_places,
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.training import gather_clips
-from wakeword_train.validation import WindowScore
+from wakeword_train.validation import score_windows
 
 WINDOW, HOP = 98, 160 * DEFAULT_HOP
 
@@ -58,7 +59,7 @@ def places(store: ClipStore, count: int) -> list[tuple[int, int]]:
 
 def test_the_places_do_not_depend_on_processes_and_threads(background: ClipStore) -> None:
     torch.manual_seed(0)
-    score = WindowScore(WakeWordNetwork(n_features=32, hidden_size=8, pooling="attention"))
+    score = partial(score_windows, WakeWordNetwork(n_features=32, hidden_size=8, pooling="attention"))
 
     def found(executor: Executor) -> tuple[Tensor, ...]:
         frontend = Frontend()

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from wakeword.base.errors import DataError
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
@@ -60,10 +59,7 @@ class LabelledBatch(NamedTuple):
 
 
 class BatchSampler:
-    """Endless augmented batches with a fixed share of each kind, seeded by its generator.
-
-    Raises ``DataError`` if there are no positives or only positives.
-    """
+    """Endless augmented batches with a fixed share of each kind, seeded by its generator."""
 
     def __init__(
         self,
@@ -79,9 +75,6 @@ class BatchSampler:
         packed: PackedStore | None = None,
     ) -> None:
         """``packed``: background as features, in addition to that in ``stores``."""
-        if Kind.POSITIVE not in stores or len(stores) + (packed is not None) < 2:
-            names = ", ".join(kind.value for kind in stores) or "nothing"
-            raise DataError(f"expected positives and some kind of negatives to train on, got {names}")
         self.stores = stores
         self.augmentation = augmentation
         self.generator = generator

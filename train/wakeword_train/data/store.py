@@ -200,11 +200,7 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
 
 _NAMED = 3
 """Recordings that are named; of more the number is told."""
-_FAULTS = {
-    Fault.SILENT: ("digital silence", "was the microphone muted?"),
-    Fault.QUIET: ("all but silent", "come closer to the microphone, or turn it up"),
-    Fault.CLIPPED: ("clipped", "step back from the microphone, or turn it down"),
-}
+_WHOLE = (Fault.SILENT, Fault.QUIET, Fault.CLIPPED)
 """The faults of a whole recording, which training can do nothing about."""
 
 
@@ -216,10 +212,9 @@ def note_faults(stores: Iterable[ClipStore], events: Events) -> None:
             if clip.kind is Kind.POSITIVE and not clip.synthetic:
                 samples = store.recorded(row)
                 fault = examine(samples, clipped=is_clipped(samples)).fault
-                if fault in _FAULTS:
+                if fault in _WHOLE:
                     found.setdefault(fault, []).append(clip.path.name)
     for fault, names in found.items():
-        what, remedy = _FAULTS[fault]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         recordings = counted(len(names), "recording")
-        events.note(f"warning: {what}: {recordings} of the word ({', '.join(names[:_NAMED])}{more}); {remedy}")
+        events.note(f"warning: {recordings} of the word ({', '.join(names[:_NAMED])}{more}): {fault}")

@@ -83,13 +83,8 @@ class LongSpeech:
         assert self._heard is not None
         return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, self._heard, reader).heard)
 
-    @property
-    def rows_with_audio(self) -> range:
-        """The rows of the store; of the others only features are known."""
-        return range(self._audio)
-
     def samples(self, row: int) -> Array:
-        """A row of ``rows_with_audio``, ``(samples,)`` float32."""
+        """A row of the store, ``(samples,)`` float32."""
         assert self._store is not None
         return self._store.wave(row)
 

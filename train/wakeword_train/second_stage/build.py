@@ -306,9 +306,8 @@ class SecondStageTraining:
             evidence[Kind.BACKGROUND] = list(streams)
         return HeldOut(
             evidence,
-            {kind: [self.clips(kind)[row].synthetic for row in some] for kind, some in rows.items()},
-            self.speech.hours(rows.get(Kind.BACKGROUND, [])),
             {kind: [self.clips(kind)[row] for row in some] for kind, some in rows.items()},
+            self.speech.hours(rows.get(Kind.BACKGROUND, [])),
             [item.samples for item, _ in heard if item.kind is Kind.POSITIVE],
         )
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +67,9 @@ def candidate_runs(best: Scores, gate: float) -> int:
     return int(passed[:1].sum() + (passed[1:] & ~passed[:-1]).sum())
 
 
-class Heard(Protocol):
-    """What a second stage hears in the window that ends with an MFCC frame."""
-
-    def __call__(self, frame: int) -> tuple[float, PhonemeSound]:
-        """The head's logit, and the sound in which phonemes are looked for."""
+Heard = Callable[[int], tuple[float, PhonemeSound]]
+"""What a second stage hears in the window that ends with an MFCC frame, whose number it takes: the head's logit, and the
+sound in which phonemes are looked for."""
 
 
 class EvidenceReader:

@@ -79,4 +79,4 @@ def evidence_of(
 
 
 def _rows(training: SecondStageTraining) -> list[int]:
-    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if row in training.speech.rows_with_audio]
+    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if not training.speech.clips[row].is_packed]

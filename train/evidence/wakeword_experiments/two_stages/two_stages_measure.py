@@ -244,7 +244,7 @@ def compare_parts(result: SecondStageResult) -> dict[str, Any]:
         else:
             parts = HeldOut(
                 {kind: [_without(one, embedding) for one in some] for kind, some in held_out.evidence.items()},
-                held_out.synthetic,
+                held_out.clips,
                 held_out.hours,
             )
             fusion = fit_fusion(fusion_groups(parts), gate, phonemes=phonemes)

@@ -29,7 +29,7 @@ from wakeword_train.enrolment import enrol_model
 from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_ins
 from wakeword_train.points import put_into_place
 from wakeword_train.training import train
-from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def measure_trial(trial: Trial, work: Path, report: Line) -> dict[str, Any]:
     draft, path = work / "draft.onnx", work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     result = train(config, trial.folders, draft, checkpoint=work / "checkpoint")
-    run = TrainingRun(config, trial.folders, work, work.parent / EMBEDDINGS, events=TrainingLines(report))
+    run = TrainingRun(config, trial.folders, work, work.parent / EMBEDDINGS, events=TrainingEvents(report))
     points, second = add_second_stage(run, draft, result.clips, stand_ins=train_stand_ins(run))
     put_into_place(draft, points, path, run.events)
     model = read_model(path)
@@ -102,7 +102,7 @@ def _enrolled(trial: Trial, path: Path, clips: Sequence[Clip], work: Path, repor
             (made / take.path.name).symlink_to(take.path.resolve())
     folders = dataclasses.replace(trial.folders, positives=[folder])
     enrolled = work / "enrolled.onnx"
-    enrol_model(trial.config, path, folders, enrolled, work=work, events=TrainingLines(report))
+    enrol_model(trial.config, path, folders, enrolled, work=work, events=TrainingEvents(report))
     test = dataclasses.replace(TestClips.of(clips), people=others)
     return {
         "takes": len(takes),
