@@ -12,11 +12,11 @@ import torch
 
 from wakeword import Detector, FileSource, ModelError
 from wakeword.model.installed import assets_folder, shipped_models
+from wakeword_experiments.tensor_fits import FitConfig, fit_tensors
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
-from wakeword_train import FitConfig, fit_tensors
 from wakeword_train.config import build_config
 from wakeword_train.methods.registry import method_named
 

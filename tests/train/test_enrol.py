@@ -9,6 +9,7 @@ import onnx
 import pytest
 import soundfile
 import torch
+from support.first_stages import train
 from support.small_world import RATE, small_config, write_background, write_world
 
 from wakeword.audio.pcm import read_audio
@@ -16,7 +17,7 @@ from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.model.model import Model, read_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import clip_score
-from wakeword_train import DataFolders, train
+from wakeword_train import DataFolders
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.model.from_onnx import network_from, renormalise
 from wakeword_train.model.network import WORTH_HALVING

@@ -13,9 +13,10 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported, warnings
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.point_choice import write_points
 from wakeword_tools.measure.recordings import score_files
-from wakeword_train import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.display import ShownEvents
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
 from wakeword_train.enrolment import PHASES, base_model, enrolled_points

@@ -16,8 +16,9 @@ from wakeword.audio.pcm import read_audio
 from wakeword.model.model import read_model
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, read_pair
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
-from wakeword_train import Kind, Split, TrainConfig
+from wakeword_train import TrainConfig
 from wakeword_train.data.clips import read_folder
 from wakeword_train.pipeline import returning_negatives
 from wakeword_train.train_command import _folders

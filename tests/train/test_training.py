@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from support.first_stages import train
 from support.small_world import small_config, write_world
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.model.model import read_model
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
-from wakeword_train import DataFolders, Kind, Split, TrainConfig, epochs, train
+from wakeword_train import DataFolders, TrainConfig, epochs
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.epochs import best_epoch
 from wakeword_train.second_stage.config import SecondStageConfig

@@ -2,26 +2,12 @@
 
 from .config import TrainConfig as TrainConfig
 from .config import read_config as read_config
-from .data.clips import Clip as Clip
-from .data.clips import Kind as Kind
-from .data.clips import Split as Split
-from .enrol import Enrolment as Enrolment
 from .enrolment import enrol_model as enrol_model
-from .fitting import FitConfig as FitConfig
-from .fitting import fit_tensors as fit_tensors
 from .from_text import model_from_text as model_from_text
-from .methods.drocc import AdversaryHealth as AdversaryHealth
-from .methods.drocc import find_adversaries as find_adversaries
-from .methods.drocc import sensitivity as sensitivity
 from .methods.losses import AdversaryConfig as AdversaryConfig
 from .methods.losses import DroccLoss as DroccLoss
-from .methods.losses import Loss as Loss
-from .methods.projection import project_to_shell as project_to_shell
-from .methods.registry import METHODS as METHODS
 from .methods.registry import LossSettings as LossSettings
 from .methods.registry import Method as Method
-from .methods.registry import make_loss as make_loss
-from .methods.registry import method_named as method_named
 from .model.two_stage import add_verifier as add_verifier
 from .model.two_stage import shipped_digests as shipped_digests
 from .model.two_stage import with_verifier as with_verifier
@@ -30,9 +16,7 @@ from .recipe import default_recipe as default_recipe
 from .report.verdict import Verdict as Verdict
 from .report.verdict import verdict as verdict
 from .training import TrainingResult as TrainingResult
-from .training import train as train
 from .training_run import DataFolders as DataFolders
 from .training_run import EpochReport as EpochReport
 from .training_run import Phase as Phase
 from .training_run import TrainingEvents as TrainingEvents
-from .training_run import TrainingRun as TrainingRun

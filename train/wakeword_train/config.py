@@ -23,9 +23,6 @@ from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.student_config import StudentConfig
 from wakeword_train.synthesis_config import SynthesisConfig
 
-WINDOW = 98
-"""Frames of the window in the paper and in the experiments: one second."""
-
 
 @dataclass(frozen=True)
 class NetworkConfig:

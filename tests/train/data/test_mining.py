@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 import torch
+from support.first_stages import train
 from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
@@ -16,7 +17,7 @@ from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train import DataFolders, train
+from wakeword_train import DataFolders
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend

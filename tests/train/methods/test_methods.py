@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
+from wakeword_experiments.tensor_fits import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import METHODS, LossSettings
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.first_stages import train
 from support.small_world import small_config, write_world
 
 import wakeword_train
 from wakeword.base.errors import ConfigError
 from wakeword.model.model import read_model
-from wakeword_train import DataFolders, FitConfig, TrainConfig, fit_tensors, train, train_options
-from wakeword_train.methods.losses import AdversaryConfig
-from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, make_loss, method_named
+from wakeword_experiments.tensor_fits import FitConfig, fit_tensors
+from wakeword_train import DataFolders, TrainConfig, train_options
+from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, LossSettings, method_named
 
 PACKAGE = Path(wakeword_train.__file__).parent
 SQUARED = '''
@@ -103,7 +104,7 @@ def test_the_help_of_train_names_every_method() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_call_makes_a_new_loss(method: str) -> None:
-    losses = [make_loss(method, AdversaryConfig()) for _ in range(2)]
+    losses = [METHODS[method].loss(LossSettings()) for _ in range(2)]
     assert type(losses[0]) is type(losses[1])
     assert losses[0] is not losses[1] or method == "bce"  # which has no state
 

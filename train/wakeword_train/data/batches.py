@@ -1,6 +1,6 @@
 """Batches for training, from clips in memory to MFCC."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
@@ -42,11 +42,11 @@ _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
 
-def load_stores(clips: Iterable[Clip], *splits: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
-    """The clips of some splits that are audio, by kind, read into memory or taken from ``known`` stores."""
+def load_stores(clips: Iterable[Clip], *splits: Split) -> dict[Kind, ClipStore]:
+    """The clips of some splits that are audio, by kind, read into memory."""
     chosen = [clip for clip in clips if clip.split in splits and not clip.is_packed]
     of_kinds = {kind: [clip for clip in chosen if clip.kind is kind] for kind in Kind}
-    return {kind: ClipStore(of_kind, known) for kind, of_kind in of_kinds.items() if of_kind}
+    return {kind: ClipStore(of_kind) for kind, of_kind in of_kinds.items() if of_kind}
 
 
 class LabelledBatch(NamedTuple):

@@ -93,12 +93,3 @@ def method_named(name: str) -> Method:
     Raises ``ConfigError`` for an unknown name and for an entry point that does not give a method of its name.
     """
     return registered(name, _BUILT_IN, ENTRY_POINTS, "method")
-
-
-def make_loss(method: str, adversary: AdversaryConfig, *, own: object = None) -> Loss:
-    """The loss of the method of that name. Raises ``ConfigError`` as ``method_named`` does.
-
-    ``own``: the method's own settings, their defaults for ``None``.
-    """
-    record = method_named(method)
-    return record.loss(LossSettings(adversary, record.own_settings(own)))

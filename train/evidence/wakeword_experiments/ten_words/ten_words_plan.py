@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from wakeword_experiments.methods.deepsad import DeepSadConfig
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.grid import Job
 from wakeword_experiments.wake_words.protocol import GridShape
 from wakeword_experiments.wake_words.wake_words_data import DataSizes
-from wakeword_train.fitting import FitConfig
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.model.network import Pooling
 

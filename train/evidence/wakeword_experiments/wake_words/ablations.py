@@ -15,10 +15,10 @@ from wakeword_experiments.figures_report import (
     select,
     write_results,
 )
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.grid import Job, Source
 from wakeword_experiments.wake_words.protocol import GridShape
 from wakeword_experiments.wake_words.wake_words_data import Regime
-from wakeword_train.fitting import FitConfig
 
 BASE = "as tuned"
 

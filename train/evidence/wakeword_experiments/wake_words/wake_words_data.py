@@ -22,7 +22,6 @@ from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.splits import read_texts, texts_without
-from wakeword_train.config import WINDOW
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
@@ -37,6 +36,8 @@ of the keyword and of other words. ``seen``: close words too, different from tho
 
 Scores = NDArray[np.float64]
 
+WINDOW = 98
+"""Frames of the window in the paper and in the experiments: one second."""
 SYNTHETIC = "synthetic"
 """Group of the synthesised positives, which are counted separately."""
 FIGURE_NAMES = {
