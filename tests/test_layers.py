@@ -164,6 +164,7 @@ ROOMS_ABOVE = {
     ),
     "wakeword_train": (
         *(
+            "fields",
             "pack",
             "methods",
             "fitting",

@@ -160,6 +160,6 @@ def test_too_few_takes_missing_negatives_and_a_missing_model_are_refused(
         enrol(base, own, DataFolders(), out)
     with pytest.raises(ModelError, match="absent"):
         enrol(tmp_path / "absent.onnx", own, negatives, out)
-    with pytest.raises(ConfigError, match="2 folds"):
+    with pytest.raises(ConfigError, match="folds, a whole number of 2"):
         EnrolConfig(folds=1)
     assert not out.exists()

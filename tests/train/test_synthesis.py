@@ -121,14 +121,18 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wakeword.batch.jobs.work.cores", lambda: 8)
     run = TrainingRun(TrainConfig(keyword="seven"), DataFolders(), tmp_path, tmp_path, executor=executor_for)
-    fast, natural = (synthesised._Pass.of(phase, FEW, ("espeak-ng",), run) for phase in (Phase.SPEECH, Phase.NATURAL))
-    assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
-    assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
+    word = SpokenKeyword.of(run.config)
+    fast, natural = (
+        synthesised._Speech(phase, FEW, ("espeak-ng",), word, run) for phase in (Phase.SPEECH, Phase.NATURAL)
+    )
+    assert [fast._jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
+    assert [natural._jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
     # This machine speaks for a cluster too.
     monkeypatch.setattr("wakeword.batch.jobs.cluster.require", lambda *_: None)
     monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", lambda _: None)
-    for_cluster = dataclasses.replace(fast, executor=lambda seconds: Cluster("auto"))
-    assert [for_cluster.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
+    clustered = dataclasses.replace(run, executor=lambda seconds: Cluster("auto"))
+    for_cluster = synthesised._Speech(Phase.SPEECH, FEW, ("espeak-ng",), word, clustered)
+    assert [for_cluster._jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
 
 
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
