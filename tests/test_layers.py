@@ -171,7 +171,6 @@ ROOMS_ABOVE = {
             "model",
             "synthesis_config",
             "data",
-            "student_config",
             "config",
             "training_run",
             "spoken_texts",
@@ -179,10 +178,8 @@ ROOMS_ABOVE = {
             "points",
         ),
         *(
-            "text_alone",
             "ear",
             "quick_gate",
-            "validation",
             "epochs",
             "enrol",
             "second_stage",

@@ -36,8 +36,8 @@ from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
-from wakeword_train.student_config import StudentConfig
 from wakeword_train.synthesis import with_synthesised
+from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 

@@ -26,7 +26,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import packed_clips
 from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
-from wakeword_train.student_config import StudentConfig
+from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training_run import DataFolders, TrainingRun
 
 pytest.importorskip("pymicro_features", reason="needs pymicro-features, which a student hears through")

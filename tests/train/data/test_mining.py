@@ -23,9 +23,9 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.mining import MiningConfig, MiningWork, hardest_places, stretches
 from wakeword_train.data.store import ClipStore
+from wakeword_train.epochs import score_windows
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.training import gather_clips
-from wakeword_train.validation import score_windows
 
 WINDOW, HOP = 98, 160 * DEFAULT_HOP
 

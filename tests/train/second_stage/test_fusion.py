@@ -10,7 +10,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.fusion_fit import (
+from wakeword_train.second_stage.fusion_fit import (
     PHONEME_FLOORS,
     USUAL,
     FusionGroup,

@@ -22,10 +22,9 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
-from wakeword_train.data.noises import NoiseSource
+from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import amid_talk, talk_of
 from wakeword_train.data.weights import MixConfig, clip_weights
 
 _POOL = 5

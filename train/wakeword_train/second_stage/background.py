@@ -21,9 +21,8 @@ from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
 from wakeword_train.quick_gate import heard_quickly
-from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
+from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
 from wakeword_train.second_stage.looks.examples import Recordings
-from wakeword_train.second_stage.recording_logits import window_logits
 
 _SILENCE = 2 * SAMPLE_RATE
 

@@ -36,16 +36,16 @@ from wakeword_train.second_stage.evidence import (
     Evidence,
     HearingWork,
     HeldOutClip,
+    best_of_span,
     in_noise,
     readers_of,
+    window_logits,
 )
-from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE, best_fusion
+from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.heads.head_alone import points_alone
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
+from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, points_alone
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
-from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun

@@ -25,7 +25,7 @@ from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_bloc
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.fusion_fit import fit_fusion, fusion_groups
+from wakeword_train.second_stage.fusion_fit import fit_fusion, fusion_groups
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 
 SNR = 10.0

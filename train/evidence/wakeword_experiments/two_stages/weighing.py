@@ -45,9 +45,15 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.ear import ear_of
 from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
-from wakeword_train.second_stage.evidence import PROBE, Evidence, EvidenceReader, candidate_runs
-from wakeword_train.second_stage.fusion.fusion_fit import USUAL
-from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
+from wakeword_train.second_stage.evidence import (
+    PROBE,
+    Evidence,
+    EvidenceReader,
+    best_of_span,
+    candidate_runs,
+    window_logits,
+)
+from wakeword_train.second_stage.fusion_fit import USUAL
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import DataFolders, TrainingEvents
 

@@ -27,8 +27,8 @@ from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import MixConfig
+from wakeword_train.epochs import ValidationSet, score_windows, validation_set
 from wakeword_train.model.network import WakeWordNetwork
-from wakeword_train.validation import ValidationSet, score_windows, validation_set
 
 Regime = Literal["paper", "unseen", "seen"]
 """``paper``: only recorded clips in training, so no close word and no synthetic voice. ``unseen``: also synthesised clips
