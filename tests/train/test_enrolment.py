@@ -169,7 +169,7 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     ("arguments", "status", "expected"),
     [
         (["--from", "absent"], 1, "absent"),
-        (["--from", "low.onnx", "--keyword", "high"], 1, "leave out --from"),
+        (["high", "--from", "low.onnx"], 1, "leave out --from"),
         (["--from", "low.onnx"], 1, "3 or more recordings"),
         (["--from", "low.onnx", "--data", "."], 2, "--data"),
         (["--from", "low.onnx", "--resume"], 2, "--resume"),

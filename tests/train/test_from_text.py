@@ -462,7 +462,7 @@ def test_the_command_refuses_options_of_training() -> None:
     import typer
 
     with pytest.raises(typer.BadParameter, match="--data and --seed cannot be given with --now"):
-        TrainOptions(words=[WORD], data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "words"))
+        TrainOptions(word=WORD, data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "word"))
 
 
 @pytest.mark.parametrize(("text", "option"), [("привет", "--language ru"), ("go", "--anyway")])

@@ -98,7 +98,7 @@ def test_fine_tuning_takes_the_word_from_the_folder_that_was_reviewed(world: Wor
     settings = TrainConfig(keyword="marvin")
     assert _folders(given(base=str(model)), settings).positives == [kept / "yes"]
     assert _folders(given(base=str(model), positives=[world.positives]), settings).positives == [world.positives]
-    assert list(_folders(given(words=["marvin"]), settings).positives) == []
+    assert list(_folders(given(word="marvin"), settings).positives) == []
 
 
 def reviewed(world: World, kept: Path) -> Path:

@@ -10,7 +10,7 @@ RATES = {"learning_rate": (LEAST, 10.0), "weight_decay": (0.0, 10.0), "averaging
 """The ranges of the rates that every training has."""
 
 
-def check_fields(settings: object, of: str = "", **ranges: tuple[float, float]) -> None:
+def check_fields(settings: object, of: str = "", /, **ranges: tuple[float, float]) -> None:
     """Raise ``ConfigError`` for a field of ``settings`` that is not within its range, both ends included.
 
     A range of two whole numbers asks for a whole number. ``of``: what the settings are of, such as " of the second stage".
