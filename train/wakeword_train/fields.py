@@ -4,9 +4,9 @@ from wakeword.base.checks import integer, number
 
 MANY = 10**9
 """The most of whatever is counted."""
-LEAST = 1e-15
-"""The least of a number that is above 0."""
-RATES = {"learning_rate": (LEAST, 10.0), "weight_decay": (0.0, 10.0), "averaging": (0.0, 0.999999)}
+ABOVE_ZERO = 5e-324
+"""The beginning of a range that 0 itself is not in: the least number above it."""
+RATES = {"learning_rate": (ABOVE_ZERO, 10.0), "weight_decay": (0.0, 10.0), "averaging": (0.0, 0.999999)}
 """The ranges of the rates that every training has."""
 
 
@@ -19,4 +19,5 @@ def check_fields(settings: object, of: str = "", /, **ranges: tuple[float, float
         if isinstance(low, int) and isinstance(high, int):
             integer(getattr(settings, name), f"{name}{of}", low, high)
         else:
-            number(getattr(settings, name), f"{name}{of}", low, high)
+            above = low == ABOVE_ZERO
+            number(getattr(settings, name), f"{name}{of}", 0.0 if above else low, high, above=above)

@@ -9,7 +9,7 @@ import torch.nn.functional as nnf
 from torch import Tensor
 
 from wakeword.base.errors import ConfigError
-from wakeword_train.fields import LEAST, MANY, check_fields
+from wakeword_train.fields import ABOVE_ZERO, MANY, check_fields
 from wakeword_train.methods.drocc import (
     AdversaryHealth,
     LogitFunction,
@@ -48,11 +48,11 @@ class AdversaryConfig:
     def __post_init__(self) -> None:
         check_fields(
             self,
-            radius=(LEAST, 1e9),
+            radius=(ABOVE_ZERO, 1e9),
             gamma=(1.0, 1e9),
             mu=(0.0, 1e9),
             steps=(0, MANY),
-            step_size=(LEAST, 1e9),
+            step_size=(ABOVE_ZERO, 1e9),
             sigma_floor=(0.0, 1.0),
             sigma_smoothing=(1, MANY),
         )

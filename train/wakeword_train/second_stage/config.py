@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wakeword_train.fields import LEAST, MANY, RATES, check_fields
+from wakeword_train.fields import ABOVE_ZERO, MANY, RATES, check_fields
 from wakeword_train.methods.registry import method_named
 
 
@@ -64,6 +64,6 @@ class SecondStageConfig:
             looks=(1, MANY),
             folds=(2, MANY),
             span=(1, MANY),
-            most_candidates=(LEAST, 1e9),
-            least_candidates=(LEAST, self.most_candidates),
+            most_candidates=(ABOVE_ZERO, 1e9),
+            least_candidates=(ABOVE_ZERO, self.most_candidates),
         )
