@@ -164,13 +164,13 @@ ROOMS_ABOVE = {
     ),
     "wakeword_train": (
         *(
+            "fields",
             "pack",
             "methods",
             "fitting",
             "model",
             "synthesis_config",
             "data",
-            "student_config",
             "config",
             "training_run",
             "spoken_texts",
@@ -178,10 +178,8 @@ ROOMS_ABOVE = {
             "points",
         ),
         *(
-            "text_alone",
             "ear",
             "quick_gate",
-            "validation",
             "epochs",
             "enrol",
             "second_stage",
@@ -199,7 +197,6 @@ ROOMS_ABOVE = {
             "from_text",
             "from_takes",
             "text_first",
-            "renew",
         ),
         *("train_command", "cli"),
     ),

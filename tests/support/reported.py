@@ -43,11 +43,10 @@ def _held_out(clips: Mapping[Kind, Scored], sound: Path, noisy: HeldOut | None =
             kind: [Evidence(*(np.array([logit]) for _ in range(4))) for *_, logit in some]
             for kind, some in clips.items()
         },
-        {kind: [True] * len(some) for kind, some in clips.items()},
-        0.0,
         {
             kind: [Clip(sound, kind, word, speaker, Split.VALIDATION, synthetic=True) for word, speaker, _ in some]
             for kind, some in clips.items()
         },
+        0.0,
         noisy=noisy,
     )

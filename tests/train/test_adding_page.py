@@ -16,9 +16,9 @@ from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
-from wakeword_train import FitConfig, fit_tensors
 from wakeword_train.config import build_config
-from wakeword_train.methods.registry import method_named
+from wakeword_train.fitting import Trainer
+from wakeword_train.methods.registry import LossSettings, method_named
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="utf-8")
 
@@ -67,9 +67,11 @@ def test_the_method_trains() -> None:
     labels = (torch.arange(64) % 2).float()
     inputs = (2 * labels - 1)[:, None] + 0.1 * torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
     network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Flatten(0))
-    fit_tensors(network, inputs, labels, FitConfig("focal", warmup_epochs=0, epochs=20, learning_rate=0.1))
+    method = method_named("focal")
+    assert method.name == "focal"
+    trainer = Trainer(network, 0.1, 0.0, 0.0, torch.Generator().manual_seed(0))
+    trainer.epoch(method.loss(LossSettings(own=method.own_settings(None))), [(inputs, labels)] * 20)
     logits = network(inputs)
-    assert method_named("focal").name == "focal"
     settings = build_config({"keyword": "marvin", "method": "focal", "focal": {"gamma": 1}}).own
     assert settings == type(settings)(gamma=1.0)
     assert logits[labels == 1].min() > logits[labels == 0].max()

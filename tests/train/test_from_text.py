@@ -39,13 +39,12 @@ from wakeword_tools.measure.intervals import most_events
 from wakeword_tools.measure.scores import RecordingScorer, events_at, stream_scores
 from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
 from wakeword_train import from_text, model_from_text
-from wakeword_train.ear import ear_of
+from wakeword_train.ear import ear_of, text_alone
 from wakeword_train.from_text import typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MOST_NEAR, SpokenKeyword
-from wakeword_train.text_alone import text_alone
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, pack_fits
 
@@ -463,7 +462,7 @@ def test_the_command_refuses_options_of_training() -> None:
     import typer
 
     with pytest.raises(typer.BadParameter, match="--data and --seed cannot be given with --now"):
-        TrainOptions(words=[WORD], data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "words"))
+        TrainOptions(word=WORD, data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "word"))
 
 
 @pytest.mark.parametrize(("text", "option"), [("привет", "--language ru"), ("go", "--anyway")])

@@ -13,7 +13,7 @@ from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import Model, read_model
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, train_model
-from wakeword_train.training_run import EpochReport, TrainingLines
+from wakeword_train.training_run import EpochReport, TrainingEvents
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_one_call_trains_calibrates_and_writes_the_model(world: DataFolders, tmp
     config = small_config(seed=4, validation_share=0.5)
     out = tmp_path / "deep" / "updown.onnx"
     result = train_model(
-        config, world, str(out), work=tmp_path / "work", events=TrainingLines(messages.append, epochs.append)
+        config, world, str(out), work=tmp_path / "work", events=TrainingEvents(messages.append, epochs.append)
     )
     assert result.path == out
     assert epochs == result.reports
@@ -52,7 +52,7 @@ def test_a_run_is_resumed_only_if_asked_for(world: DataFolders, tmp_path: Path) 
             out,
             work=tmp_path,
             resume=resume,
-            events=TrainingLines(epoch=seen.append),
+            events=TrainingEvents(epoch=seen.append),
         )
         return len(seen)
 
@@ -100,7 +100,7 @@ def test_a_run_goes_on_with_a_second_stage_of_another_width(tmp_path: Path) -> N
         config = small_config(method="bce", second_stage=stage)
         out = tmp_path / "updown.onnx"
         train_model(
-            config, folders, out, work=tmp_path / "work", resume=True, events=TrainingLines(epoch=epochs.append)
+            config, folders, out, work=tmp_path / "work", resume=True, events=TrainingEvents(epoch=epochs.append)
         )
         return len(epochs), read_model(out)
 
@@ -128,7 +128,7 @@ def test_a_run_that_was_stopped_goes_on_in_any_of_its_first_stages(tmp_path: Pat
                 raise KeyboardInterrupt
 
         out = tmp_path / f"{work}.onnx"
-        train_model(config, folders, out, work=tmp_path / work, resume=resume, events=TrainingLines(epoch=stop))
+        train_model(config, folders, out, work=tmp_path / work, resume=resume, events=TrainingEvents(epoch=stop))
         return read_model(out).card.verifier
 
     whole = run(config, "whole")

@@ -56,7 +56,7 @@ def test_type_checkers_see_the_same_names_from_the_same_places() -> None:
     ("arguments", "status", "expected"),
     [
         (["--help"], 0, "--near-negatives"),
-        (["--keyword", "marvin"], 1, "packages are missing: torch, torchaudio, onnx, scipy; install torch first"),
+        (["marvin"], 1, "packages are missing: torch, torchaudio, onnx, scipy; install torch first"),
     ],
 )
 def test_the_options_need_no_training_packages(arguments: list[str], status: int, expected: str) -> None:

@@ -16,8 +16,9 @@ from wakeword.audio.pcm import read_audio
 from wakeword.model.model import read_model
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, read_pair
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
-from wakeword_train import Kind, Split, TrainConfig
+from wakeword_train import TrainConfig
 from wakeword_train.data.clips import read_folder
 from wakeword_train.pipeline import returning_negatives
 from wakeword_train.train_command import _folders
@@ -97,7 +98,7 @@ def test_fine_tuning_takes_the_word_from_the_folder_that_was_reviewed(world: Wor
     settings = TrainConfig(keyword="marvin")
     assert _folders(given(base=str(model)), settings).positives == [kept / "yes"]
     assert _folders(given(base=str(model), positives=[world.positives]), settings).positives == [world.positives]
-    assert list(_folders(given(words=["marvin"]), settings).positives) == []
+    assert list(_folders(given(word="marvin"), settings).positives) == []
 
 
 def reviewed(world: World, kept: Path) -> Path:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword.model.installed import assets_folder
-from wakeword_train.text_alone import FILE, PeopleFound, TextAlone, text_alone
+from wakeword_train.ear import FILE, PeopleFound, TextAlone, text_alone
 
 shares = st.floats(0, 1)
 others = st.tuples(shares, shares, shares).map(lambda some: PeopleFound(6, *sorted(some)))

@@ -50,10 +50,7 @@ def held_out(*, people: int, voices: int, found: int) -> HeldOut:
     ]
     sure = [int(clip.path.stem.strip("akor")) < found for clip in clips]
     evidence = [Evidence(*np.array([[40.0 if one else -40.0]] * 3), np.zeros(1)) for one in sure]
-    synthetic = [clip.synthetic for clip in clips]
-    return HeldOut(
-        {Kind.POSITIVE: evidence}, {Kind.POSITIVE: synthetic}, 0.0, {Kind.POSITIVE: clips}, [SILENCE] * len(clips)
-    )
+    return HeldOut({Kind.POSITIVE: evidence}, {Kind.POSITIVE: clips}, 0.0, [SILENCE] * len(clips))
 
 
 def result_of(path: Path, held: HeldOut) -> TrainingResult:

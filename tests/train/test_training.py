@@ -3,24 +3,24 @@
 import dataclasses
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from support.first_stages import train
 from support.small_world import small_config, write_world
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.model.model import read_model
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
-from wakeword_train import DataFolders, Kind, Split, TrainConfig, epochs, train
+from wakeword_train import DataFolders, TrainConfig, epochs
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.epochs import best_epoch
-from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
-from wakeword_train.training_run import EpochReport, TrainingLines
+from wakeword_train.training_run import EpochReport, TrainingEvents
 
 
 @pytest.fixture(scope="module")
@@ -59,28 +59,20 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
         adversary=dataclasses.replace(config.adversary, step_size=0.02),
     )
     reports: list[EpochReport] = []
-    result = train(config, world, tmp_path / "m.onnx", events=TrainingLines(epoch=reports.append))
+    result = train(config, world, tmp_path / "m.onnx", events=TrainingEvents(epoch=reports.append))
     assert [report.phase for report in reports] == ["warm-up", "warm-up", "drocc-lf", "drocc-lf"]
     for health in (reports[-2].health, reports[-1].health):
         assert health is not None
         assert health.loss_after > health.loss_before
         assert health.fallbacks == 0
-        assert health.checked is not None
-        assert health.finer is not None
-        assert health.finer > health.loss_before
     best = read_model(result.path).card.training["best_epoch"]
     assert best["health"] == dataclasses.asdict(reports[best["epoch"] - 1])["health"]
 
 
-@pytest.mark.parametrize("method", ["drocc-lf", "drocc"])
-def test_runs_with_one_metric_for_an_epoch_and_without_negatives_finish(
-    method: str, world: DataFolders, tmp_path: Path
-) -> None:
-    adversary = dataclasses.replace(small_config().adversary, sigma_refresh="epoch")
-    result = train(small_config(method=method, adversary=adversary), world, tmp_path / "m.onnx")
-    assert result.reports[-1].phase == method
+def test_a_run_without_negatives_finishes(world: DataFolders, tmp_path: Path) -> None:
+    result = train(small_config(method="drocc"), world, tmp_path / "m.onnx")
+    assert result.reports[-1].phase == "drocc"
     assert result.reports[-1].health is not None
-    assert read_model(result.path).card.training["config"]["adversary"]["sigma_refresh"] == "epoch"
 
 
 def test_the_configured_window_is_trained_and_written(world: DataFolders, tmp_path: Path) -> None:
@@ -96,11 +88,8 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(world: Data
     assert run("a.onnx", 1) == run("b.onnx", 1) != run("c.onnx", 2)
 
 
-@pytest.mark.parametrize("settings", [{"anneal_from": 2.0}, {"space": "state", "radius": 1.0, "anneal_from": 2.0}])
-def test_a_killed_run_resumes_as_if_it_had_not_stopped(
-    settings: dict[str, Any], world: DataFolders, tmp_path: Path
-) -> None:
-    config = small_config(adversary=AdversaryConfig(**settings))
+def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_path: Path) -> None:
+    config = small_config()
     whole = train(config, world, tmp_path / "whole.onnx")
 
     class KilledError(Exception):
@@ -112,7 +101,7 @@ def test_a_killed_run_resumes_as_if_it_had_not_stopped(
 
     checkpoint = tmp_path / "run.checkpoint"
     with pytest.raises(KilledError):
-        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, events=TrainingLines(epoch=kill))
+        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, events=TrainingEvents(epoch=kill))
     assert not (tmp_path / "resumed.onnx").exists()
     resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)
     assert weights(resumed.path) == weights(whole.path)
@@ -134,7 +123,7 @@ def test_a_run_goes_on_with_another_second_stage(world: DataFolders, tmp_path: P
         tmp_path / "again.onnx",
         checkpoint=checkpoint,
         resume=True,
-        events=TrainingLines(epoch=epochs.append),
+        events=TrainingEvents(epoch=epochs.append),
     )
     assert weights(again.path) == weights(whole.path)
     assert epochs == []

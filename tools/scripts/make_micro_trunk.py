@@ -32,10 +32,9 @@ from wakeword_export.student.student_network import TRUNK
 from wakeword_export.student.student_sounds import far_away
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import augment_waves
-from wakeword_train.data.channels import through_channels
 from wakeword_train.data.clips import read_folder
 from wakeword_train.data.household import household_of
-from wakeword_train.data.noises import NoiseSource
+from wakeword_train.data.mixed_sounds import NoiseSource, through_channels
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe

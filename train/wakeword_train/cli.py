@@ -28,4 +28,4 @@ def train(options: TrainOptions, *, text_first: bool = True) -> None:
 
 def train_text(word: str, engine: str | None, work: Path) -> None:
     """What ``wakeword export`` starts for a text without a model; ``engine`` as in ``--for``."""
-    train(TrainOptions(words=[word], engine=engine, work=work), text_first=False)
+    train(TrainOptions(word=word, engine=engine, work=work), text_first=False)

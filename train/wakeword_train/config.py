@@ -15,16 +15,12 @@ from wakeword_tools.engines.languages import ENGLISH, language_named
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
 from wakeword_train.data.weights import MixConfig
-from wakeword_train.fitting import check_rates
+from wakeword_train.fields import MANY, RATES, check_fields
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.student_config import StudentConfig
-from wakeword_train.synthesis_config import SynthesisConfig
-
-WINDOW = 98
-"""Frames of the window in the paper and in the experiments: one second."""
+from wakeword_train.synthesis_config import StudentConfig, SynthesisConfig
 
 
 @dataclass(frozen=True)
@@ -46,11 +42,15 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         if self.pooling not in get_args(Pooling):
             raise ConfigError(f"expected pooling {', '.join(get_args(Pooling))}, got {self.pooling!r}")
-        if self.hidden_size < 1 or self.stem < 0 or not 0 <= self.dropout < 1:
-            raise ConfigError(f"expected hidden_size >= 1, stem >= 0 and dropout in 0..1, got {self}")
-        if not DEFAULT_HOP <= self.window <= MAX_WINDOW:
-            raise ConfigError(f"expected a window of {DEFAULT_HOP} to {MAX_WINDOW} frames, got {self.window}")
-        if self.stack < 1 or self.window % self.stack or DEFAULT_HOP % self.stack:
+        check_fields(
+            self,
+            hidden_size=(1, MANY),
+            stem=(0, MANY),
+            dropout=(0.0, 0.99),
+            window=(DEFAULT_HOP, MAX_WINDOW),
+            stack=(1, DEFAULT_HOP),
+        )
+        if self.window % self.stack or DEFAULT_HOP % self.stack:
             raise ConfigError(
                 f"expected a stack that divides the window ({self.window} frames) and the hop ({DEFAULT_HOP}), "
                 f"got {self.stack}"
@@ -82,13 +82,8 @@ class ScheduleConfig:
     """Decay per step of the running average of the weights that is validated and exported; 0 turns it off."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.warmup_epochs <= self.epochs or self.epochs < 1:
-            raise ConfigError(f"expected 0 <= warmup_epochs <= epochs, got {self.warmup_epochs} and {self.epochs}")
-        if min(self.steps_per_epoch, self.patience, self.reuse) < 1 or self.batch_size < 8:
-            raise ConfigError("expected steps_per_epoch, patience and reuse >= 1, and batch_size >= 8")
-        if not 0 <= self.choose_after < 1:
-            raise ConfigError(f"expected choose_after in 0..1, below 1, got {self.choose_after}")
-        check_rates(self.learning_rate, self.weight_decay, self.averaging)
+        check_fields(self, epochs=(1, MANY), steps_per_epoch=(1, MANY), batch_size=(8, MANY), reuse=(1, MANY), **RATES)
+        check_fields(self, warmup_epochs=(0, self.epochs), patience=(1, MANY), choose_after=(0.0, 0.999))
 
 
 @dataclass(frozen=True)
@@ -149,8 +144,7 @@ class TrainConfig:
         method.own_settings(self.own)
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
-        if not 0 < self.background_evidence < 1:
-            raise ConfigError(f"expected background_evidence between 0 and 1, got {self.background_evidence}")
+        check_fields(self, background_evidence=(1e-6, 1 - 1e-6))
         if self.background_folds < 0 or self.background_folds == 1:
             raise ConfigError(f"expected background_folds of 2 or more, or 0, got {self.background_folds}")
         if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:
@@ -209,13 +203,6 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
 
 def build_config(raw: dict[str, Any]) -> TrainConfig:
     """A configuration from the tables of TOML. ``ConfigError`` for unknown or wrong settings."""
-    adversary = raw.get("adversary")
-    if isinstance(adversary, dict) and "mu" in adversary and "mu_per" not in adversary:
-        # Files from before mu_per mean the second; taken for the first their adversary would count a quarter as much.
-        raise ConfigError(
-            'expected adversary.mu_per beside adversary.mu: "batch" (as in the paper) or "positive" (its only meaning '
-            "in older files), got neither"
-        )
     name = raw.get("method", DEFAULT_METHOD)
     settings = None
     own = method_named(name).settings if isinstance(name, str) and name in raw else None

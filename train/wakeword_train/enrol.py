@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.audio_folders import audio_files
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
 from wakeword.takes.own_voice import MIN_TAKES
@@ -26,7 +26,9 @@ from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.data.weights import MixConfig
-from wakeword_train.fitting import FitConfig, fit_tensors
+from wakeword_train.fields import MANY, check_fields
+from wakeword_train.fitting import Trainer, shuffled
+from wakeword_train.methods.losses import cross_entropy
 from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
@@ -41,6 +43,7 @@ _OTHERS = MixConfig(positive=0.15, fragment=0.05)
 _OTHERS_ALONE = MixConfig(positive=1e-6, fragment=0)
 """As ``_OTHERS``, for data without positives of other voices."""
 _AVERAGING = 0.98
+_WEIGHT_DECAY = 1e-4
 _EVIDENCE = 0.85
 """Share of the background that shows how often the model fires: some minutes are enough to fine-tune against."""
 
@@ -64,10 +67,7 @@ class EnrolConfig:
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
 
     def __post_init__(self) -> None:
-        if min(self.takes, self.others, self.batch_size) < 8 or min(self.epochs) < 1 or self.folds < 2:
-            raise ConfigError(
-                f"expected at least 8 windows of each kind, 1 epoch of each stage and 2 folds, got {self}"
-            )
+        check_fields(self, takes=(8, MANY), others=(8, MANY), batch_size=(8, MANY), folds=(2, MANY))
 
 
 @dataclass(frozen=True)
@@ -184,24 +184,18 @@ class _Enroller:
             for part in (network.stem, network.lstm):
                 if part is not None:
                     part.requires_grad_(stage == 1)
-            settings = FitConfig(
-                method="bce",
-                warmup_epochs=0,
-                epochs=epochs,
-                batch_size=config.batch_size,
-                learning_rate=rate,
-                averaging=_AVERAGING,
-                seed=config.seed + stage,
-            )
-            fit_tensors(
-                network,
-                inputs,
-                labels,
-                settings,
-                after_epoch=lambda _: share(next(passed) / (1 + sum(config.epochs))),
-            )
+            seed = config.seed + stage
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                generator = torch.Generator().manual_seed(seed)
+                trainer = Trainer(network, rate, _WEIGHT_DECAY, _AVERAGING, generator)
+                for epoch in range(epochs):
+                    trainer.set_rate(epoch / max(1, epochs - 1))
+                    trainer.epoch(cross_entropy, shuffled(inputs, labels, config.batch_size, generator))
+                    share(next(passed) / (1 + sum(config.epochs)))
+            network.load_state_dict(trainer.averaged.state_dict())
         network.round_to_half()
-        return network
+        return network.eval()
 
     def _bank(self, stores: dict[Kind, ClipStore], mix: MixConfig, windows: int) -> tuple[Tensor, Tensor]:
         """Augmented windows ``(n, window, n_mfcc)`` and their labels ``(n,)``."""

@@ -4,9 +4,12 @@ import copy
 import dataclasses
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,18 +17,117 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.batch.jobs.job_run import in_this_process
+from wakeword_tools.kinds import WORD_KINDS, Kind
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
-from wakeword_train.fitting import Trainer, method_loss, own_share
+from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.packed import PackedStore
+from wakeword_train.data.store import ClipStore
+from wakeword_train.fitting import Trainer
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.training_run import CHECKED_ROWS, EpochReport, Phase, TrainingRun
-from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
+from wakeword_train.training_run import EpochReport, Phase, TrainingRun
+
+_MOST_LONG = 5_000
+"""Windows of long recordings, at most."""
+
+
+@dataclass(frozen=True)
+class ValidationSet:
+    """MFCC windows without augmentation, and the clip that each was cut from."""
+
+    windows: Tensor
+    """``(windows, window, n_mfcc)`` float32."""
+    clip: Tensor
+    """``(windows,)`` int64; a clip has the score of its best window."""
+    kinds: list[Kind]
+    """Kind of each clip; every window of background counts as a separate clip."""
+
+    def clip_scores(self, window_scores: Tensor) -> Tensor:
+        """``(windows,)`` -> ``(clips,)``."""
+        scores = torch.full((len(self.kinds),), -torch.inf, dtype=window_scores.dtype)
+        return scores.scatter_reduce(0, self.clip, window_scores, "amax")
+
+
+def validation_set(
+    stores: dict[Kind, ClipStore],
+    window: int,
+    packed: PackedStore | None = None,
+) -> ValidationSet:
+    """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
+
+    ``packed``: background as features, in addition to that in ``stores``.
+    """
+    frontend = Frontend()
+    samples = frontend.config.samples_in(window)
+    generator = torch.Generator().manual_seed(0)
+    windows: list[Tensor] = []
+    owners: list[Tensor] = []
+    kinds: list[Kind] = []
+    for kind, store in stores.items():
+        rows, offsets = _validation_places(store, kind, samples)
+        for some in torch.split(torch.arange(len(rows)), 256):
+            windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
+        owner = rows if kind in WORD_KINDS else torch.arange(len(rows))
+        owners.append(len(kinds) + owner)
+        kinds += [kind] * (len(store) if kind in WORD_KINDS else len(rows))
+    if packed is not None:
+        step = max(50, int(packed.lengths.sum()) // _MOST_LONG)
+        for _, some, _ in packed.hops(window, step=step):
+            windows.append(some)
+            owners.append(len(kinds) + torch.arange(len(some)))
+            kinds += [Kind.BACKGROUND] * len(some)
+    return ValidationSet(torch.cat(windows), torch.cat(owners), kinds)
+
+
+def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tensor, Tensor]:
+    """Clips and the offsets of their validation windows, each ``(windows,)``."""
+    if kind in WORD_KINDS:
+        first, last = store.word_ends - samples, store.word_starts
+        offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
+        return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
+    # Half a second apart, or further in many hours: epochs are compared, and nothing is promised by this.
+    step = max(8_000, int(store.lengths.sum()) // _MOST_LONG)
+    steps = [torch.arange(0, max(1, length - samples), step) for length in store.lengths.tolist()]
+    counts = torch.tensor([len(step) for step in steps])
+    return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)
+
+
+def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "cpu", batch: int = 1024) -> Tensor:
+    """Logits of MFCC windows, ``(windows, window, n_mfcc)`` -> ``(windows,)``, without gradient or dropout."""
+    network.eval()
+    with torch.no_grad():
+        pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
+    return torch.cat(pieces)
+
+
+def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
+    """Recall at the false positive rates that ``loop.EpochReport`` names, by group of negatives."""
+    # In float64, in which thresholds are exact.
+    scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).double().numpy()
+    kinds = np.array([kind.value for kind in validation.kinds])
+    of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
+    near, negative = of_kind[Kind.NEAR_NEGATIVE], of_kind[Kind.NEGATIVE]
+    long = np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]])
+    groups = {
+        "words": ([negative, near], 0.03),
+        "near_negative": ([near], 0.03),
+        "negative": ([negative], 0.03),
+        "background": ([long], 0.003),
+    }
+    recall = {
+        name: float((of_kind[Kind.POSITIVE] >= threshold_at_mean_fpr(given, fpr)).mean())
+        for name, (some, fpr) in groups.items()
+        if (given := [group for group in some if len(group)])
+    }
+    recall.setdefault("words", recall.get("background", 0.0))
+    return recall
+
 
 _NORMALISATION_BATCHES = 8
-_METRIC_BATCHES = 4
 
 
 def fit(
@@ -64,11 +166,11 @@ def fit(
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(len(state.reports), schedule.epochs):
         if epoch == schedule.warmup_epochs:
-            sampler.relocate_words(lambda frames: score_windows(state.averaged, frames, device=device))
+            sampler.relocate_words(partial(score_windows, state.averaged, device=device))
         if epoch in mining_epochs:
             # The processes of an executor do not share a device.
             mining = run.executor if device == "cpu" else in_this_process
-            sampler.mine(WindowScore(state.averaged, device), executor=mining)
+            sampler.mine(partial(score_windows, state.averaged, device=device), executor=mining)
         newest = state.reports[-1] if state.reports else None
         if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
             break
@@ -113,13 +215,7 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
     schedule, method = config.schedule, method_named(config.method)
     warmup = method.warmup if epoch < schedule.warmup_epochs else None
     state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
-    settings = LossSettings(config.adversary, method.own_settings(config.own), checked_rows=CHECKED_ROWS)
-    if warmup is not None:
-        loss_function = warmup
-    else:
-        share = own_share(epoch, schedule.warmup_epochs, schedule.epochs)
-        positives = state.metric_positives()
-        loss_function = method_loss(method, settings, state.network, positives, share=share)
+    loss_function = warmup or method.loss(LossSettings(config.adversary, method.own_settings(config.own)))
     loss, health = state.trainer.epoch(loss_function, state.batches(schedule.steps_per_epoch))
     recall = validate(state.averaged, validation, device=state.device)
     return EpochReport(
@@ -159,13 +255,6 @@ class _State:
         for _ in range(count):
             batch = self.sampler.next()
             yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
-
-    def metric_positives(self) -> Tensor | None:
-        """Normalised positives, ``(n, window, n_mfcc)``, for a metric that all rows share; ``None`` if none is needed."""
-        if not method_named(self.config.method).takes_metric(self.config.adversary):
-            return None
-        batches = list(self.batches(_METRIC_BATCHES))
-        return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
 
     def save(self, path: Path) -> None:
         content = {

@@ -1,168 +1,26 @@
-"""Training steps that every method shares, and the whole loop for data that fits into one tensor."""
+"""Training steps that every method shares."""
 
-import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from wakeword.base.errors import ConfigError, DataError
-from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
-from wakeword_train.methods.losses import AdversaryConfig, Loss
-from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, Method, method_named
-from wakeword_train.methods.spaces import in_space
-
-METRIC_ROWS = 256
-"""Positives from which a metric that all rows share is taken."""
-
-
-@dataclass(frozen=True)
-class FitConfig:
-    """A run of ``fit_tensors``."""
-
-    method: str = DEFAULT_METHOD
-    adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
-    own: Any = None
-    """The method's own settings, of the class ``Method.settings``; ``None`` for their defaults or where it has none."""
-    warmup_epochs: int = 5
-    """Epochs before the method's own loss: of cross-entropy, or of pre-training for a method that has it."""
-    epochs: int = 20
-    """All epochs, the warm-up included."""
-    batch_size: int = 128
-    learning_rate: float = 1e-3
-    weight_decay: float = 1e-4
-    averaging: float = 0.0
-    """Decay per step of the running average of the weights; 0 turns it off."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        method = method_named(self.method)
-        method.check_warmup(self.warmup_epochs)
-        method.own_settings(self.own)
-        if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
-            raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
-        check_rates(self.learning_rate, self.weight_decay, self.averaging)
-
-
-def check_rates(learning_rate: float, weight_decay: float, averaging: float) -> None:
-    """Raise ``ConfigError`` for a rate out of its range."""
-    if learning_rate <= 0 or weight_decay < 0 or not 0 <= averaging < 1:
-        raise ConfigError(
-            "expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1, "
-            f"got {learning_rate}, {weight_decay} and {averaging}"
-        )
-
-
-@dataclass(frozen=True)
-class EpochOutcome:
-    """What one epoch did."""
-
-    epoch: int
-    warming_up: bool
-    loss: float
-    health: AdversaryHealth | None
-    network: nn.Module
-    """The averaged network, in ``eval`` mode; it changes with the next epoch."""
-
-
-def fit_tensors(
-    network: nn.Module,
-    inputs: Tensor,
-    labels: Tensor,
-    config: FitConfig,
-    *,
-    loss: Loss | None = None,
-    after_epoch: Callable[[EpochOutcome], None] | None = None,
-    select: Callable[[nn.Module], float] | None = None,
-) -> nn.Module:
-    """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
-
-    ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
-    methods never use). A method that brings a head needs a network that has it. ``loss`` replaces the method's own after
-    the warm-up, without annealing. ``select`` scores a network, higher is better, after each epoch of the method's own
-    loss, and the best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not
-    changed. Raises ``DataError`` if there is no positive, or if the loss is not finite.
-    """
-    if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
-        raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
-    method = method_named(config.method)
-    settings = LossSettings(config.adversary, method.own_settings(config.own))
-    labels = labels.to(inputs.dtype)
-    if method.one_class:
-        inputs, labels = inputs[labels > 0.5], labels[labels > 0.5]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        generator = torch.Generator().manual_seed(config.seed)
-        trainer = Trainer(network, config.learning_rate, config.weight_decay, config.averaging, generator)
-        epochs = range(config.epochs)
-        if method.pretrain is not None:
-            epochs = range(config.warmup_epochs, config.epochs)
-            batches = (
-                batch for _ in range(config.warmup_epochs) for batch in shuffled(inputs, labels, config, generator)
-            )
-            method.pretrain(network, batches, learning_rate=config.learning_rate)
-            trainer.restart_average()
-        best, best_score = copy.deepcopy(trainer.averaged.state_dict()), -math.inf
-        for epoch in epochs:
-            warming_up = epoch < config.warmup_epochs
-            trainer.set_rate(epoch / max(1, config.epochs - 1))
-            if warming_up:
-                used = method.warmup if method.warmup is not None else method.loss(settings)
-            elif loss is not None:
-                used = loss
-            else:
-                share = own_share(epoch, config.warmup_epochs, config.epochs)
-                used = method_loss(method, settings, network, inputs[labels > 0.5][:METRIC_ROWS], share=share)
-            mean_loss, health = trainer.epoch(used, shuffled(inputs, labels, config, generator))
-            averaged = trainer.averaged.eval()
-            if after_epoch is not None:
-                after_epoch(EpochOutcome(epoch + 1, warming_up, mean_loss, health, averaged))
-            if warming_up:
-                continue
-            score = 0.0 if select is None else select(averaged)
-            if not math.isfinite(score):
-                raise DataError(f"expected a finite score of epoch {epoch + 1} to select by, got {score}")
-            if score >= best_score:
-                best, best_score = copy.deepcopy(averaged.state_dict()), score
-        network.load_state_dict(best)
-    return network.eval()
+from wakeword.base.errors import DataError
+from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.losses import Loss
 
 
 def shuffled(
-    inputs: Tensor, labels: Tensor, config: FitConfig, generator: torch.Generator
+    inputs: Tensor, labels: Tensor, batch_size: int, generator: torch.Generator
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """One epoch: batches of the rows of ``inputs``, ``(rows, ...)``, and ``labels``, ``(rows,)``, each row once."""
     order = torch.randperm(len(inputs), generator=generator)
-    for rows in torch.split(order, config.batch_size):
+    for rows in torch.split(order, batch_size):
         yield inputs[rows], labels[rows]
-
-
-def own_share(epoch: int, warmup_epochs: int, epochs: int) -> float:
-    """How far ``epoch``, counted from 0, is through the epochs of the method's own loss: 0 in the first, 1 in the last."""
-    last = epochs - 1 - warmup_epochs
-    return (epoch - warmup_epochs) / last if last > 0 else 1.0
-
-
-def method_loss(
-    method: Method, settings: LossSettings, network: nn.Module, positives: Tensor | None, *, share: float = 1.0
-) -> Loss:
-    """The method's loss for the coming epoch, at this ``share`` of its own epochs (``own_share``).
-
-    ``positives`` ``(rows, ...)`` give the metric if all rows share one. Raises ``ConfigError`` for a network without the
-    states that the adversary's ``space`` asks for.
-    """
-    adversary = settings.adversary.at(share)
-    metric = None
-    if positives is not None and method.takes_metric(adversary):
-        function, points = in_space(network, positives, adversary.space)
-        metric = shared_sensitivity(function, points, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing)
-    return method.loss(dataclasses.replace(settings, adversary=adversary, metric=metric))
 
 
 class Trainer:
@@ -225,11 +83,9 @@ class Trainer:
 
 
 def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
-    """The means over the batches that have a figure, with the sum of the fallbacks."""
+    """The means over the batches, with the sum of the fallbacks; ``None`` for none."""
     if not health:
         return None
-    means: dict[str, float | None] = {}
-    for one in dataclasses.fields(AdversaryHealth):
-        found = [getattr(of_batch, one.name) for of_batch in health if getattr(of_batch, one.name) is not None]
-        means[one.name] = float(np.mean(found)) if found else None
-    return AdversaryHealth(**{**means, "fallbacks": sum(h.fallbacks for h in health)})  # type: ignore[arg-type]
+    names = [field.name for field in dataclasses.fields(AdversaryHealth)]
+    means = {name: float(np.mean([getattr(of_batch, name) for of_batch in health])) for name in names}
+    return dataclasses.replace(AdversaryHealth(**means), fallbacks=sum(h.fallbacks for h in health))  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ from wakeword_tools.texts.recogniser import HeardAs
 from wakeword_train.ear import TextEar, ear_of
 from wakeword_train.pack.speech_pack import NOISE, STARTER
 from wakeword_train.points import TYPED, check_target, default_point
-from wakeword_train.quick_gate import TRAINED_ASKED, with_quick
+from wakeword_train.quick_gate import with_quick
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -89,7 +89,7 @@ def make_now(options: TrainOptions) -> Path:
     Raises ``typer.BadParameter`` for options of training, and as ``model_from_text`` does.
     """
     options.require_alone(
-        "--now", ("now", "words", "keyword", "language", "also", "say", "anyway", "out", "report", "install_voices")
+        "--now", ("now", "word", "language", "also", "say", "anyway", "out", "report", "install_voices")
     )
     out = options.out or Path(f"{file_stem(options.word)}.onnx")
     check_target(out)
@@ -155,12 +155,15 @@ def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
         return
     code = require_language(phrase, language)
     ways = pronunciations(phrase) if code == ENGLISH else [foreign_language(code).require(phrase).phones]
-    advice = Advice(phrase, ways, [], [], code)
-    if advice.grade is Grade.POOR:
-        raise ConfigError(
-            f"'{printable(phrase)}' is a poor wake word: {'; '.join(reasons(advice))}; take a longer one (`wakeword check` "
-            f"names some), or make it all the same: wakeword train {shlex.quote(phrase)} --now --anyway"
-        )
+    judged(Advice(phrase, ways, [], [], code), anyway=False)
+
+
+def judged(advice: Advice, *, anyway: bool) -> str:
+    """What is said of a word with its grade. ``ConfigError`` for a poor one, unless it is wanted ``anyway``."""
+    line = f"'{printable(advice.keyword)}' is a {advice.grade} wake word: {'; '.join(reasons(advice))}"
+    if advice.grade is Grade.POOR and not anyway:
+        raise ConfigError(f"{line}; take a longer one (`wakeword check` names some), or add --anyway")
+    return line
 
 
 def _is_of_now(path: Path, text: str) -> bool:
@@ -230,10 +233,13 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
 
 
 def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], ear: TextEar) -> VerifierCard:
-    """A second stage with these ways to say a word as ``ear`` hears them: where phonemes alone count, with near words, and
-    there and where it had one with the quick recogniser, if that knows them: its gate comes from the starter pack."""
+    """A second stage in which only phonemes count, with these ways to say a word as ``ear`` hears them.
+
+    In English also with near words, and with the quick recogniser if that knows the word: its gate comes from the starter
+    pack.
+    """
     variants, losses = zip(*ways, strict=True)
-    renewed = dataclasses.replace(
+    spelt = dataclasses.replace(
         verifier,
         phonemes_digest=ear.digest,
         phonemes=variants,
@@ -242,12 +248,9 @@ def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[
         quick_gate=0.0,
     )
     if spoken.language != ENGLISH:
-        return renewed  # no other speech taught the quick recogniser
-    if not verifier.by_phonemes_alone:
-        return renewed if verifier.quick_digest is None else with_quick(renewed, asked=TRAINED_ASKED)
+        return spelt  # no other speech taught the quick recogniser
     near, near_losses = tuple(zip(*spoken.near(ear.network.tokens, ear.costs), strict=True)) or ((), ())
-    renewed = dataclasses.replace(renewed, near=near, near_losses=near_losses)
-    return with_quick(renewed)
+    return with_quick(dataclasses.replace(spelt, near=near, near_losses=near_losses))
 
 
 def as_heard(way: Sequence[str]) -> HeardAs:

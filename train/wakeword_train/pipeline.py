@@ -7,10 +7,12 @@ from pathlib import Path
 from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import AudioFileError
 from wakeword.base.events import SILENT
+from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR
+from wakeword.model.model import read_model_bytes
 from wakeword.saving.sorting import Answer, saved_pairs
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.handover import STUDENT_FILE, file_stem
@@ -18,8 +20,7 @@ from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, without_fold
-from wakeword_train.data.store import ClipStore
-from wakeword_train.model.two_stage import export_two_stage
+from wakeword_train.model.two_stage import with_verifier
 from wakeword_train.pack.speech_pack import pack_path
 from wakeword_train.points import calibration_points, check_target, default_point, points_of, put_into_place
 from wakeword_train.second_stage.build import train_second_stage
@@ -81,13 +82,13 @@ def train_model(
     result, stand_ins = _train_first_stages(run)
     draft = result.path
     if config.second_stage.enabled:
-        points, second = add_second_stage(run, draft, result.clips, stand_ins=stand_ins, known=result.stores)
+        points, second = add_second_stage(run, draft, result.clips, stand_ins=stand_ins)
         result = dataclasses.replace(result, second_stage=second)
     else:
         events.note("calibrating on the validation clips")
         points = calibration_points(draft, result.validation, events)
     put_into_place(draft, points, out, events)
-    return dataclasses.replace(result, path=out, stores=())
+    return dataclasses.replace(result, path=out)
 
 
 def check_training(config: TrainConfig, folders: DataFolders, out: Path, *, device: str) -> None:
@@ -112,7 +113,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
     clips = gather_clips(config, run.folders)
     with looks_ahead(config, clips, run.cache, run.executor) as looks_are_made:
         result = train_first_stage(run, draft, checkpoint=checkpoint)
-        stand_ins = train_stand_ins(run, known=result.stores)
+        stand_ins = train_stand_ins(run)
         if config.second_stage.enabled:
             run.events.phase(Phase.LISTENING, 0.0)
         looks_are_made()
@@ -132,11 +133,10 @@ def _forget(checkpoints: Sequence[Path]) -> None:
         path.unlink(missing_ok=True)
 
 
-def train_stand_ins(run: TrainingRun, *, known: Sequence[ClipStore] = ()) -> list[StandIn]:
+def train_stand_ins(run: TrainingRun) -> list[StandIn]:
     """The further trainings of the first stage that a second stage with ``background_folds`` asks for.
 
-    The part that one is to judge also chooses its epoch, as the validation split does for the first stage itself. Clips in
-    the stores ``known`` are not read again.
+    The part that one is to judge also chooses its epoch, as the validation split does for the first stage itself.
     """
     found, folds = [], run.config.background_folds
     checkpoints = _checkpoints(run)[1:]
@@ -148,7 +148,7 @@ def train_stand_ins(run: TrainingRun, *, known: Sequence[ClipStore] = ()) -> lis
             continue  # there are fewer speakers than parts
         run.events.note(f"the first stage again, without part {fold + 1} of {folds} of the background")
         path = checkpoint.with_suffix(".onnx")
-        result = train_first_stage(run, path, checkpoint=checkpoint, fold=fold, known=known)
+        result = train_first_stage(run, path, checkpoint=checkpoint, fold=fold)
         found.append(StandIn.of(path, result.clips))
         del result  # and with it the copies of the recordings
     return found
@@ -160,14 +160,13 @@ def add_second_stage(
     clips: Sequence[Clip],
     *,
     stand_ins: Sequence[StandIn] = (),
-    known: Sequence[ClipStore] = (),
 ) -> tuple[list[OperatingPoint], SecondStageResult]:
     """Train a second stage for the model file ``path`` and write both stages there.
 
-    Returns the points of both stages together, and the second stage with what was held out. ``clips``, ``stand_ins`` and
-    ``known`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
+    Returns the points of both stages together, and the second stage with what was held out. ``clips`` and
+    ``stand_ins`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
     """
-    result = train_second_stage(run, path, clips, stand_ins=stand_ins, known=known)
+    result = train_second_stage(run, path, clips, stand_ins=stand_ins)
     alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, SILENT)
     points = points_of(result.scores(), result.description, result.fingerprint, SILENT)
     # Looking for phonemes costs more than all else: only where it can decide at the point that listening uses.
@@ -175,7 +174,7 @@ def add_second_stage(
     points = points_of(result.scores(), result.description, result.fingerprint, run.events)
     default = default_point(alone, SILENT).name if alone else None
     card = dataclasses.replace(result.card, stage_one_points=tuple(alone), stage_one_default=default)
-    export_two_stage(path, result.head, card, path, head_training=result.head_training)
+    write_whole(path, with_verifier(read_model_bytes(path), result.head, card, head_training=result.head_training))
     rate = result.card.candidates_per_hour
     if rate is not None:
         run.events.note(f"the second stage looks {rate.value:.0f} times an hour at {rate.trials:.1f} h of background")

@@ -3,16 +3,17 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Events
 from wakeword.base.text import counted
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.cluster import Cluster
-from wakeword.batch.jobs.work import Executor, default_jobs
+from wakeword.batch.jobs.work import default_jobs
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.clip_plan import ClipPart
@@ -24,9 +25,8 @@ from wakeword_tools.engines.registry import INSTALLED, resolved_engines, voices_
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import require_audio
 from wakeword_train.spoken_texts import SHARES, SpokenKeyword
-from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingRun
 
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
@@ -57,15 +57,15 @@ def with_synthesised(run: TrainingRun) -> TrainingRun:
     if not recorded:
         events.note(f"no recordings of {run.config.keyword!r} are given: training on synthetic voices alone")
     word = SpokenKeyword.of(run.config)
+    # Both are made before either speaks, as voices that are missing end the run.
     passes = [
-        _Pass.of(Phase.SPEECH, counts, plan.engines, run),
-        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, run),
+        _Speech(Phase.SPEECH, counts, plan.engines, word, run),
+        _Speech(Phase.NATURAL, natural, plan.natural.engines, word, run),
     ]
     added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
-    for one in passes:
-        speaker = _Speaker(one, word, run.work / "synthesised", events)
+    for speech in passes:
         for kind in added:
-            added[kind] += speaker.folders(kind)
+            added[kind] += speech.folders(kind)
     folders = dataclasses.replace(
         folders,
         positives=(*folders.positives, *added[Kind.POSITIVE]),
@@ -75,26 +75,13 @@ def with_synthesised(run: TrainingRun) -> TrainingRun:
     return dataclasses.replace(run, folders=folders)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Pass:
-    """The clips that the fast engines make, or the natural ones."""
+class _Speech(Events):
+    """Makes the clips of the fast engines, or of the natural ones, and tells of each folder's as a part of them."""
 
-    phase: Phase
-    counts: dict[Kind, int]
-    """Clips of each kind for training."""
-    engines: tuple[str, ...]
-    voices: dict[Split, list[Voice]]
-    executor: Callable[[float], Executor]
-
-    @classmethod
-    def of(
-        cls,
-        phase: Phase,
-        counts: dict[Kind, int],
-        engines: tuple[str, ...],
-        run: TrainingRun,
-    ) -> "_Pass":
-        """With the engines of this machine in place of ``installed``."""
+    def __init__(
+        self, phase: Phase, counts: dict[Kind, int], engines: tuple[str, ...], word: SpokenKeyword, run: TrainingRun
+    ) -> None:
+        """``counts``: clips of each kind for training. The engines of this machine stand in place of ``installed``."""
         found = there = resolved_engines(engines, natural=phase is Phase.NATURAL)
         if INSTALLED in engines:
             found = tuple(engine for engine in found if voices_in(run.config.language, engines=[engine]))
@@ -103,38 +90,12 @@ class _Pass:
                 run.events.note("no natural voice speaks this language, and the model will find fewer people")
             counts = dict.fromkeys(counts, 0)
         speak = any(counts.values())
-        voices = _voices(found, run.config.language, required=INSTALLED not in engines) if speak else {}
-        return cls(phase, counts, found, voices, run.executor)
-
-    @property
-    def prefix(self) -> str:
-        """Prefix of its folders' names."""
-        return "natural-" if self.phase is Phase.NATURAL else ""
-
-    def jobs(self, clips: int) -> int:
-        """How many processes make so many clips."""
-        seconds = clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST)
-        found = self.executor(seconds)
-        # The machines of a cluster need not have these voices.
-        jobs = default_jobs(seconds) if isinstance(found, Cluster) else found.workers
-        return min(jobs, _MOST_NATURAL) if self.phase is Phase.NATURAL else jobs
-
-    @property
-    def clips(self) -> int:
-        """How many clips it makes."""
-        return sum(self.count(kind, split) for kind in self.counts for split in SHARES)
-
-    def count(self, kind: Kind, split: Split) -> int:
-        """How many clips of a kind it makes for a split."""
-        asked = self.counts[kind]
-        return max(1, round(asked * SHARES[split])) if asked and self.voices.get(split) else 0
-
-
-class _Speaker(Events):
-    """Makes the clips of a pass, counts them, and tells of each folder's as a part of them."""
-
-    def __init__(self, one: _Pass, word: SpokenKeyword, root: Path, events: TrainingEvents) -> None:
-        self._pass, self._word, self._root, self._events = one, word, root, events
+        self._phase, self._counts, self._engines = phase, counts, found
+        self._voices = _voices(found, run.config.language, required=INSTALLED not in engines) if speak else {}
+        self._is_natural = phase is Phase.NATURAL
+        self._prefix = "natural-" if self._is_natural else ""
+        self._word, self._run, self._events = word, run, run.events
+        self._clips = sum(self._count(kind, split) for kind in counts for split in SHARES)
         self._made = self._making = 0
 
     def note(self, line: str) -> None:
@@ -142,20 +103,20 @@ class _Speaker(Events):
         self._events.note(line)
 
     def share(self, done: float) -> None:
-        """Tell the share of the pass."""
+        """Tell the share of the clips that is made."""
         made = self._made + done * self._making
-        self._events.phase(self._pass.phase, min(1.0, made / max(1, self._pass.clips)))
+        self._events.phase(self._phase, min(1.0, made / max(1, self._clips)))
 
     def folders(self, kind: Kind) -> list[Path]:
         """The folders of a kind of clips, one for each split; none if no clips are asked for."""
-        one = self._pass
-        if not one.counts[kind]:
+        if not self._counts[kind]:
             return []
-        texts = self._word.texts(kind, one.voices, self._events)
-        splits = [split for split in SHARES if one.voices[split]]
+        texts = self._word.texts(kind, self._voices, self._events)
+        splits = [split for split in SHARES if self._voices[split]]
         different = " and ".join(f"{counted(len(texts[split]), 'text')} for {split}" for split in splits)
-        engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
-        number = counted(one.counts[kind], kind.value.replace("_", " "))
+        names = ", ".join(engine.partition(":")[0] for engine in self._engines)
+        engines = f" with {names}" if self._is_natural else ""
+        number = counted(self._counts[kind], kind.value.replace("_", " "))
         self._events.note(f"synthesising {number}{engines}, from {different}")
         found = []
         for split in splits:
@@ -165,25 +126,38 @@ class _Speaker(Events):
             found.append(folder)
         return found
 
+    def _count(self, kind: Kind, split: Split) -> int:
+        """How many clips of a kind are made for a split."""
+        asked = self._counts[kind]
+        return max(1, round(asked * SHARES[split])) if asked and self._voices.get(split) else 0
+
+    def _jobs(self, clips: int) -> int:
+        """How many processes make so many clips."""
+        seconds = clips * (_NATURAL_COST if self._is_natural else _COST)
+        found = self._run.executor(seconds)
+        # The machines of a cluster need not have these voices.
+        jobs = default_jobs(seconds) if isinstance(found, Cluster) else found.workers
+        return min(jobs, _MOST_NATURAL) if self._is_natural else jobs
+
     def _folder(self, kind: Kind, split: Split, texts: Mapping[str, float | None]) -> Path:
         """A folder with clips of these texts. Its name identifies the settings, and it exists only if it is complete."""
-        one, word, count = self._pass, self._word, self._pass.count(kind, split)
-        voices = [voice.name for voice in one.voices[split]]
+        word, count = self._word, self._count(kind, split)
+        voices = [voice.name for voice in self._voices[split]]
         children = word.plan.children if kind is Kind.POSITIVE else 0.0
         # Not the engines, which may name folders of this machine: the voices identify them.
         identity = json.dumps([texts, count, word.seed, voices, children, __version__])
         digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
-        folder = self._root / f"{one.prefix}{kind.plural}-{split}-{digest}"
+        folder = self._run.work / "synthesised" / f"{self._prefix}{kind.plural}-{split}-{digest}"
         self._made, self._making = self._made + self._making, count
         if folder.is_dir():
             self._events.note(f"using the clips of the same settings in {folder}")
             return folder
         distances = {text: distance for text, distance in texts.items() if distance is not None}
         part = ClipPart(
-            list(texts), one.voices[split], count, word.seed, _MAX_PAUSE, children=children, distances=distances
+            list(texts), self._voices[split], count, word.seed, _MAX_PAUSE, children=children, distances=distances
         )
         # The folder's name identifies the clips, so that a run that was killed has the same.
-        return synthesize([part], folder, jobs=one.jobs(count), resume=True, skip=True, events=self)
+        return synthesize([part], folder, jobs=self._jobs(count), resume=True, skip=True, events=self)
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
@@ -202,15 +176,17 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
 
 
 def require_folders(folders: DataFolders) -> None:
-    """Raise ``DataError`` for a folder of recordings that does not exist or is empty, before any work."""
+    """Refuse a folder of recordings that does not exist or is empty, before any work.
+
+    Raises ``DataError`` for one that is not there, ``AudioFileError`` for one without audio.
+    """
     words = folders.speech_commands
     for folder in chain([words] if words else [], *folders.by_kind.values()):
         if not folder.is_dir():
             raise DataError(f"{folder}: expected a folder of recordings, found none")
-    for kind, roots in folders.by_kind.items():
-        for root in roots:
-            if not (root / MANIFEST).is_file():
-                require_audio(root, kind)
+    for root in chain(*folders.by_kind.values()):
+        if not (root / MANIFEST).is_file():
+            audio_files(root)
 
 
 def _voices(engines: tuple[str, ...], language: str, *, required: bool) -> dict[Split, list[Voice]]:

@@ -63,8 +63,8 @@ def compared_with_text(
 ) -> dict[str, Any]:
     """What the trained model and the one of the text find of held-out clips of the word, as recorded and in noise.
 
-    Each at its own default, and both at the strictest promise that they share. ``card``: of the trained model. The clips
-    are of people if ``FEW`` or more were held out, otherwise of the voices of the engines ``natural``, or of all voices.
+    Each at its own default. ``card``: of the trained model. The clips are of people if ``FEW`` or more were held out,
+    otherwise of the voices of the engines ``natural``, or of all voices.
     """
     held = [part for part in (second.held_out, second.held_out.noisy) if part is not None]
     parts = [(one.clips[Kind.POSITIVE], one.evidence[Kind.POSITIVE], one.positives) for one in held]
@@ -76,12 +76,7 @@ def compared_with_text(
         np.array([stream_scores(typed, row[2]).max() for row in chosen]),
         np.array([row[1].scores(second.card.gate, second.card.fusion).max() for row in chosen]),
     )
-    rungs, others = ({one.name: one.threshold for one in some.operating_points} for some in (typed.card, card))
-    shared = [name for name in others if name in rungs][:1]
-    thresholds = {"default": (typed.card.point().threshold, card.point().threshold)}
-    thresholds |= {name: (rungs[name], others[name]) for name in shared}
-    found = dict[str, Any](of="people" if by_people else "synthetic voices")
-    for name, both in thresholds.items():
-        text, trained = (round(float(np.mean(some >= one)), 4) for some, one in zip(scores, both, strict=True))
-        found[name] = {"clips": len(chosen), "text": text, "trained": trained}
-    return found
+    thresholds = (typed.card.point().threshold, card.point().threshold)
+    text, trained = (round(float(np.mean(some >= one)), 4) for some, one in zip(scores, thresholds, strict=True))
+    of = "people" if by_people else "synthetic voices"
+    return {"of": of, "default": {"clips": len(chosen), "text": text, "trained": trained}}

@@ -9,8 +9,7 @@ from pathlib import Path
 import torch
 import typer
 
-from wakeword.base.errors import ConfigError, SynthesisError, WakewordError
-from wakeword.base.text import printable
+from wakeword.base.errors import SynthesisError, WakewordError
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword.cli.app import INSIDE
@@ -20,17 +19,16 @@ from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_tools.handover import file_stem
-from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons, require_short
+from wakeword_tools.texts.advice import Grade, advise_in, is_guess, require_short
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, enrol_model
-from wakeword_train.from_text import tell
+from wakeword_train.from_text import judged, tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_page import write_page
-from wakeword_train.report.verdict import meaning_of_threshold
 from wakeword_train.text_first import keep_the_better
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
@@ -65,14 +63,10 @@ def _fine_tune(
     executor: Callable[[float], Executor],
 ) -> Path:
     base = base_model(options.base or "")
-    before = read_model(base).card  # ``out`` may be the same file
     note(f"fine-tuning '{settings.keyword}'")
     with phases_shown(PHASES) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
-    card = read_model(path).card
     tell(path)
-    if meaning := meaning_of_threshold(before, card):
-        note(meaning)
     _try(path)
     return path
 
@@ -164,8 +158,7 @@ def _try(path: Path) -> None:
 
 _OF_BASE = (
     *(
-        "words",
-        "keyword",
+        "word",
         "base",
         "positives",
         "negatives",
@@ -259,9 +252,6 @@ def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:
             continue  # recordings or IPA say it: check_training has refused it otherwise
         if not config.synthesis.say and (line := is_guess(advice)):
             yield line
-        if advice.grade is Grade.GOOD:
-            continue
-        judged = f"'{printable(phrase)}' is a {advice.grade} wake word: {'; '.join(reasons(advice))}"
-        if advice.grade is Grade.POOR and not anyway:
-            raise ConfigError(f"{judged}; take a longer one (`wakeword check` names some), or add --anyway")
-        yield f"{judged}; `wakeword check` says more"
+        line = judged(advice, anyway=anyway)
+        if advice.grade is not Grade.GOOD:
+            yield f"{line}; `wakeword check` says more"

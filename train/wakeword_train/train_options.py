@@ -1,7 +1,6 @@
 """The options of ``wakeword train``."""
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -11,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.errors import DataError
 from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.ranges import MAX_SEED
@@ -58,10 +56,7 @@ class TrainOptions:
     `wakeword train "hey zorvella"` is enough: speech is synthesised, and the package brings speech of others.
     """
 
-    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")] = (
-        None
-    )
-    keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = ""
+    word: Annotated[str, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")] = ""
     language: Annotated[str | None, _LANGUAGE] = None
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
@@ -89,52 +84,16 @@ class TrainOptions:
     ray: RayOption = None
 
     def __post_init__(self) -> None:
-        words, keyword = self.words or (), self.keyword
-        if len(words) > 1:
-            folders = "".join(f" --positives {shlex.quote(word)}" for word in words[1:] if Path(word).is_dir())
-            said = " ".join(word for word in words if word == words[0] or not Path(word).is_dir())
-            raise typer.BadParameter(
-                f'a wake word of several words needs quotes; try: wakeword train "{said}"{folders}'
-            )
-        if Path(self.word).is_file():
-            raise typer.BadParameter(f"expected a wake word, got the file {self.word}; its folder goes to --positives")
-        first, *others = self.word.split(",") if " " not in self.word else [self.word]
-        if others:
-            also = " --also ".join([first, *others])
-            raise typer.BadParameter(f"expected one wake word, which others may join; try: wakeword train {also}")
         if self.engine not in (None, "microwakeword"):
             raise typer.BadParameter(
                 f"expected --for microwakeword, which has networks of its own, got {self.engine!r}"
             )
-        if keyword and words and words[0] != keyword:
-            raise typer.BadParameter(
-                f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"
-            )
         if self.now:
             return
-        for folder in self._folders:
-            if not folder.is_dir():
-                if folder.parts[0] in ("http:", "https:"):
-                    raise DataError(f"{folder}: expected a folder of this machine, got an address; copy it here first")
-                raise DataError(f"{folder}: expected a folder of recordings, found none")
         require_training_packages()
         if "torch" not in sys.modules:
             # OpenMP reads it when torch is imported: waiting threads sleep. Spinning takes seven times as long as one.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-    @property
-    def _folders(self) -> list[Path]:
-        """All folders of recordings that are given."""
-        given = (
-            self.positives,
-            self.negatives,
-            self.near_negatives,
-            self.extend_negatives,
-            self.background,
-            self.noise,
-        )
-        speech = [] if self.data is None else [self.data]
-        return [*(folder for some in given for folder in some or ()), *speech]
 
     def require_alone(self, option: str, allowed: Sequence[str]) -> None:
         """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``option``."""
@@ -144,11 +103,6 @@ class TrainOptions:
             if field.name not in allowed and getattr(self, field.name) != field.default
         ]
         if given:
-            called = {"base": "--from", "engine": "--for", "words": "a WORD"}
+            called = {"base": "--from", "engine": "--for", "word": "a WORD"}
             names = " and ".join(called.get(name, f"--{name.replace('_', '-')}") for name in given)
             raise typer.BadParameter(f"{names} cannot be given with {option}")
-
-    @property
-    def word(self) -> str:
-        """The wake word, given either way; empty if it is not given."""
-        return self.words[0] if self.words else self.keyword

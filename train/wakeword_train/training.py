@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,13 @@ from wakeword_train.data.clips import (
 )
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore, note_faults
-from wakeword_train.epochs import best_epoch, build_network, fit
+from wakeword_train.epochs import best_epoch, build_network, fit, validation_set
 from wakeword_train.model.export import export_model
 from wakeword_train.model.network import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, TrainingRun, made_with
-from wakeword_train.validation import validation_set
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingRun, made_with
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +49,6 @@ class TrainingResult:
     reports: list[EpochReport]
     second_stage: SecondStageResult | None = None
     """The second stage, if one was trained, with what was held out."""
-    stores: Sequence[ClipStore] = field(default=(), repr=False)
-    """The clips that were read, so that they need not be read again; empty once the run has ended."""
 
 
 def check_keyword(config: TrainConfig) -> None:
@@ -127,36 +124,18 @@ def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:
                 )
 
 
-def train(
-    config: TrainConfig,
-    data: DataFolders,
-    out: Path,
-    *,
-    device: str = "cpu",
-    checkpoint: Path | None = None,
-    resume: bool = False,
-    events: TrainingEvents | None = None,
-) -> TrainingResult:
-    """Train a model for ``config.keyword`` and write it, without operating points yet, to ``out``.
-
-    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``checkpoint`` is written
-    after each epoch; with ``resume`` the run continues from it as if it had not stopped.
-    """
-    run = TrainingRun(config, data, out.parent, out.parent, device, resume, events or TrainingEvents())
-    return train_first_stage(run, out, checkpoint=checkpoint)
-
-
 def train_first_stage(
     run: TrainingRun,
     out: Path,
     *,
     checkpoint: Path | None = None,
     fold: int | None = None,
-    known: Sequence[ClipStore] = (),
 ) -> TrainingResult:
-    """``train`` for a run: without the background of one ``fold`` of ``config.background_folds``, if one is given.
+    """Train a model for the run's keyword and write it, without operating points yet, to ``out``.
 
-    Clips in the stores ``known`` are not read again.
+    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``checkpoint`` is written
+    after each epoch; a run that resumes continues from it as if it had not stopped. ``fold``: the part of
+    ``config.background_folds`` whose background is left out.
     """
     config = run.config
     check_keyword(config)
@@ -166,7 +145,7 @@ def train_first_stage(
     clips = gather_clips(config, run.folders)
     if fold is not None:
         clips = without_fold(clips, fold, config.background_folds)
-    stores = load_stores(clips, Split.TRAIN, known=known)
+    stores = load_stores(clips, Split.TRAIN)
     sampler = BatchSampler(
         stores,
         mix=config.mix,
@@ -180,7 +159,7 @@ def train_first_stage(
     )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
-    held_out = load_stores(clips, Split.VALIDATION, known=known)
+    held_out = load_stores(clips, Split.VALIDATION)
     if fold is None:
         note_faults((*stores.values(), *held_out.values()), run.events)
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
@@ -200,9 +179,8 @@ def train_first_stage(
     )
     network.round_to_half()
     export_model(network, card, out)
-    loaded = (*stores.values(), *held_out.values())
     heard = [clip for store in held_out.values() for clip in store.clips]
-    return TrainingResult(out, clips, heard, reports, stores=loaded)
+    return TrainingResult(out, clips, heard, reports)
 
 
 def provenance(

@@ -98,9 +98,6 @@ COMMANDS = {
                 "wakeword.cli.review:review",
                 "Go through saved detections and near misses, and sort them into the folders yes and no.",
             ),
-            "renew": Command(
-                "wakeword_train.renew:renew", "Give a model the phoneme recogniser of this version, without training."
-            ),
             "voices": Command(
                 "wakeword_tools.cli.voices:voices",
                 "List the voices that `wakeword train` can use, or install voices that sound human.",

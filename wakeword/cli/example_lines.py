@@ -18,7 +18,6 @@ EXAMPLES: Final = {
     "evaluate": "wakeword evaluate --keyword jarvis --positives takes --negatives no",
     "compare": "wakeword compare jarvis better.onnx --positives takes --background talk.wav",
     "serve": "wakeword serve --keyword jarvis --uri tcp://0.0.0.0:10400",
-    "renew": "wakeword renew zorvella.onnx",
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",
     "doctor": "wakeword doctor --seconds 10",

@@ -12,7 +12,7 @@ from wakeword_export.student.student_network import SIGHT, StudentNetwork, scale
 from wakeword_export.student.student_sounds import KEPT, Scenes
 from wakeword_train.data.augment import uniform, warped
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND
-from wakeword_train.student_config import StudentConfig
+from wakeword_train.synthesis_config import StudentConfig
 
 SPAN = SIGHT + STRIDE * (MICRO_WINDOW - 1)
 """Frames of a training window: for as many outputs as a device takes the mean of."""

@@ -20,11 +20,9 @@ from wakeword_export.micro.micro_features import FRAME, micro_features
 from wakeword_export.student.micro_pack import rounded_frames
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, uniform
-from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import household_of
-from wakeword_train.data.noises import NoiseSource
+from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, through_channels
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import amid_talk, talk_of
 from wakeword_train.data.weights import weigh_recorded
 
 SECONDS = 5.0

@@ -35,10 +35,10 @@ from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
-from wakeword_train.student_config import StudentConfig
 from wakeword_train.synthesis import with_synthesised
+from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
@@ -206,7 +206,7 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
     )
     plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
     own = dataclasses.replace(config, synthesis=plan)
-    spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingLines(report), executor=executor)
+    spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingEvents(report), executor=executor)
     folders = with_synthesised(spoken).folders.by_kind
     return [clip for kind in Kind for folder in folders.get(kind, ()) for clip in read_folder(folder, kind)]
 

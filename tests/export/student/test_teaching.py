@@ -26,7 +26,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import packed_clips
 from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
-from wakeword_train.student_config import StudentConfig
+from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training_run import DataFolders, TrainingRun
 
 pytest.importorskip("pymicro_features", reason="needs pymicro-features, which a student hears through")
@@ -140,7 +140,7 @@ def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     some = [clip for clip in clips_of_run(run) if clip.kind.value != "near_negative"]
     with pytest.raises(DataError, match="train clips of the kinds near_negative"):
         teach_student(config, some, random_model(), tmp_path, report=lambda line: None)
-    with pytest.raises(ConfigError, match="expected of the student"):
+    with pytest.raises(ConfigError, match="least_recall of the student"):
         StudentConfig(least_recall=1.0)
 
 

@@ -21,7 +21,7 @@ from wakeword.model.model import read_model
 
 NAMES = (
     *("listen", "scan", "models", "info"),
-    *("check", "train", "record", "voice", "review", "renew", "voices", "synth"),
+    *("check", "train", "record", "voice", "review", "voices", "synth"),
     *("calibrate", "evaluate", "compare"),
     *("serve", "web", "export"),
     *("devices", "doctor"),
@@ -188,8 +188,8 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
 @pytest.mark.parametrize(
     ("missing", "arguments", "extra"),
     [
-        (TRAINING_PACKAGES, ["train", "--keyword", "marvin"], "train"),
-        (TRAINING_PACKAGES, ["train", "--keyword", "marvin", "--from", "marvin", "--positives", "."], "train"),
+        (TRAINING_PACKAGES, ["train", "marvin"], "train"),
+        (TRAINING_PACKAGES, ["train", "marvin", "--from", "marvin", "--positives", "."], "train"),
         (TRAINING_PACKAGES, ["calibrate", "--model", "marvin.onnx", "--positives", "."], "tools"),
         (TRAINING_PACKAGES, ["evaluate", "--keyword", "marvin", "--positives", "."], "tools"),
         *(

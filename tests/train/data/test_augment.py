@@ -15,7 +15,7 @@ from wakeword_train.data.augment import (
     root_mean_square,
 )
 from wakeword_train.data.frontend import Frontend
-from wakeword_train.data.noises import coloured_noise
+from wakeword_train.data.mixed_sounds import coloured_noise
 
 OFF = AugmentationConfig(
     speed=0.0, noise_probability=0.0, reverb_probability=0.0, tilt=0.0, warp=0.0, mask_probability=0.0

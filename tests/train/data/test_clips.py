@@ -228,7 +228,7 @@ def test_speaker_of(name: str, speaker: str) -> None:
 
 
 def test_a_folder_without_audio_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="background"):
+    with pytest.raises(AudioFileError, match="expected audio files"):
         read_folder(tmp_path, Kind.BACKGROUND)
     with pytest.raises(DataError, match="Speech Commands"):
         read_speech_commands(tmp_path / "absent", "marvin")

@@ -1,12 +1,14 @@
 """The hardest places of the background are found, and batches are drawn from them."""
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 import torch
+from support.first_stages import train
 from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
@@ -15,15 +17,15 @@ from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train import DataFolders, train
+from wakeword_train import DataFolders
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.mining import MiningConfig, MiningWork, hardest_places, stretches
 from wakeword_train.data.store import ClipStore
+from wakeword_train.epochs import score_windows
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.training import gather_clips
-from wakeword_train.validation import WindowScore
 
 WINDOW, HOP = 98, 160 * DEFAULT_HOP
 
@@ -58,7 +60,7 @@ def places(store: ClipStore, count: int) -> list[tuple[int, int]]:
 
 def test_the_places_do_not_depend_on_processes_and_threads(background: ClipStore) -> None:
     torch.manual_seed(0)
-    score = WindowScore(WakeWordNetwork(n_features=32, hidden_size=8, pooling="attention"))
+    score = partial(score_windows, WakeWordNetwork(n_features=32, hidden_size=8, pooling="attention"))
 
     def found(executor: Executor) -> tuple[Tensor, ...]:
         frontend = Frontend()
@@ -179,5 +181,5 @@ def test_a_run_with_background_mines_and_repeats(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"rounds": -1}, {"places": 0}, {"share": 1.5}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match="rounds"):
+    with pytest.raises(ConfigError, match=r"expected (rounds|places|share), a"):
         MiningConfig(**wrong)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore, note_faults
-from wakeword_train.training_run import TrainingLines
+from wakeword_train.training_run import TrainingEvents
 
 SPOKEN = read_audio(assets_folder() / "audio" / "marvin-m2.flac")
 
@@ -25,16 +25,16 @@ def lines_of(
         soundfile.write(folder / name, samples, 16_000, subtype="PCM_16")
         clips.append(Clip(folder / name, kind, "marvin", name, Split.TRAIN, synthetic=synthetic))
     lines: list[str] = []
-    note_faults([ClipStore(clips)], TrainingLines(lines.append))
+    note_faults([ClipStore(clips)], TrainingEvents(lines.append))
     return lines
 
 
 @pytest.mark.parametrize(
     ("samples", "words"),
     [
-        (np.zeros(16_000, np.float32), "digital silence: 1 recording of the word (poor.wav)"),
-        (0.001 * SPOKEN, "all but silent: 1 recording"),
-        (np.clip(20 * SPOKEN, -1, 1), "clipped: 1 recording"),
+        (np.zeros(16_000, np.float32), "1 recording of the word (poor.wav): only digital silence"),
+        (0.001 * SPOKEN, "1 recording of the word (poor.wav): it is too quiet"),
+        (np.clip(20 * SPOKEN, -1, 1), "1 recording of the word (poor.wav): it is clipped"),
     ],
 )
 def test_a_recording_that_says_little_is_named_with_what_to_do(tmp_path: Path, samples: Array, words: str) -> None:

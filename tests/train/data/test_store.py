@@ -145,23 +145,6 @@ def test_the_fingerprint_is_that_of_the_samples(tmp_path: Path) -> None:
     assert one.fingerprint == same.fingerprint != other.fingerprint
 
 
-def test_what_another_store_holds_is_not_read_again(tmp_path: Path) -> None:
-    clips = []
-    for number in range(4):
-        path = tmp_path / f"{number}.wav"
-        soundfile.write(path, np.random.default_rng(number).uniform(-0.5, 0.5, 3_000 + number), 16_000)
-        clips.append(Clip(path, Kind.NEGATIVE, "x", str(number), Split.TRAIN))
-    fresh, part = ClipStore(clips), ClipStore(clips[1:3])
-    part.word_starts += 5  # as training does that locates words elsewhere
-    for clip in clips[1:3]:
-        clip.path.unlink()
-    again = ClipStore(clips, [part])
-    assert again.clips == fresh.clips
-    assert again.fingerprint == fresh.fingerprint
-    for name in ("starts", "lengths", "word_starts", "word_ends", "floors"):
-        assert torch.equal(getattr(again, name), getattr(fresh, name))
-
-
 @needs_decoder
 def test_clips_of_phones_are_read_from_a_folder(tmp_path: Path) -> None:
     clip = assets_folder() / "audio" / "marvin-david.flac"

@@ -12,8 +12,8 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig, root_mean_square
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.clips import Clip
+from wakeword_train.data.mixed_sounds import amid_talk, talk_of
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import amid_talk, talk_of
 from wakeword_train.data.weights import MixConfig
 from wakeword_train.second_stage.looks.looks import LookCutter
 

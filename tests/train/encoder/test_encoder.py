@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from support.first_stages import train
 from support.small_world import small_config, write_world
 
 from scripts.encoder.encoder_file import save_encoder
 from wakeword.base.errors import ConfigError
 from wakeword.model.model import read_model
-from wakeword_train import DataFolders, TrainConfig, train
+from wakeword_train import DataFolders, TrainConfig
 from wakeword_train.epochs import build_network
 from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path, file_fingerprint
 

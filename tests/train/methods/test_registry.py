@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.first_stages import train
 from support.small_world import small_config, write_world
 
 import wakeword_train
 from wakeword.base.errors import ConfigError
 from wakeword.model.model import read_model
-from wakeword_train import DataFolders, FitConfig, TrainConfig, fit_tensors, train, train_options
-from wakeword_train.methods.losses import AdversaryConfig
-from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, make_loss, method_named
+from wakeword_train import DataFolders, TrainConfig, train_options
+from wakeword_train.fitting import Trainer
+from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, LossSettings, method_named
 
 PACKAGE = Path(wakeword_train.__file__).parent
 SQUARED = '''
@@ -57,7 +58,8 @@ def test_a_method_of_another_package_trains_tensors() -> None:
     def trained(method: str) -> torch.Tensor:
         torch.manual_seed(0)
         network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Flatten(0))
-        fit_tensors(network, inputs, labels, FitConfig(method, warmup_epochs=1, epochs=3, learning_rate=0.1))
+        trainer = Trainer(network, 0.1, 0.0, 0.0, torch.Generator().manual_seed(0))
+        trainer.epoch(method_named(method).loss(LossSettings()), [(inputs, labels)] * 6)
         return network(inputs).detach()
 
     assert not torch.equal(trained("squared"), trained("bce"))
@@ -75,7 +77,7 @@ def test_a_method_of_another_package_trains_a_model(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_an_unknown_name_is_refused_with_a_list_of_all_methods() -> None:
-    for refuse in (lambda: method_named("magic"), lambda: TrainConfig(method="magic"), lambda: FitConfig("magic")):
+    for refuse in (lambda: method_named("magic"), lambda: TrainConfig(method="magic")):
         with pytest.raises(ConfigError, match=f"expected method {', '.join(METHODS)}, broken, .*renamed, squared, got"):
             refuse()
 
@@ -93,7 +95,7 @@ def test_a_built_in_name_cannot_be_taken() -> None:
 
 
 def test_the_default_is_a_method_and_the_same_everywhere() -> None:
-    assert FitConfig().method == TrainConfig().method == DEFAULT_METHOD == "bce"
+    assert TrainConfig().method == DEFAULT_METHOD == "bce"
     assert [name for name, method in METHODS.items() if method.name != name] == []
 
 
@@ -103,7 +105,7 @@ def test_the_help_of_train_names_every_method() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_call_makes_a_new_loss(method: str) -> None:
-    losses = [make_loss(method, AdversaryConfig()) for _ in range(2)]
+    losses = [METHODS[method].loss(LossSettings()) for _ in range(2)]
     assert type(losses[0]) is type(losses[1])
     assert losses[0] is not losses[1] or method == "bce"  # which has no state
 

@@ -3,7 +3,6 @@
 import io
 import json
 import lzma
-import math
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -183,23 +182,10 @@ def rewritten(path: Path, out: Path, change: Callable[[dict[str, Any], dict[str,
     return out
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda header, arrays: header["recordings"][0].update(speaker=1),
-        lambda header, arrays: header["recordings"][0].update(utterances=[[0.0, "1", "text"]]),
-        lambda header, arrays: header["recordings"][0].update(utterances=[[0.0, math.inf, "text"]]),
-        lambda header, arrays: header["recordings"][0].update(frames=float(header["recordings"][0]["frames"])),
-        lambda header, arrays: arrays.update(phoneme_tokens=arrays["phoneme_tokens"][:-1]),
-        lambda header, arrays: arrays.update(mfcc_steps=arrays["mfcc_steps"] * np.float32(np.nan)),
-    ],
-)
-def test_a_pack_of_nonsense_is_refused(
-    path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None], tmp_path: Path
-) -> None:
+def test_a_pack_of_another_version_is_refused(path: Path, tmp_path: Path) -> None:
     assert read_pack(rewritten(path, tmp_path / "same.pack", lambda header, arrays: None)).recordings
-    with pytest.raises(DataError, match=r"changed\.pack: expected"):
-        read_pack(rewritten(path, tmp_path / "changed.pack", change))
+    with pytest.raises(DataError, match=r"changed\.pack: expected a pack of version"):
+        read_pack(rewritten(path, tmp_path / "changed.pack", lambda header, arrays: header.update(version=0)))
 
 
 def test_a_pack_of_other_networks_is_refused(path: Path, tmp_path: Path) -> None:

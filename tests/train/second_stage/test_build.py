@@ -25,7 +25,7 @@ from wakeword_train.second_stage import build
 from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.training import gather_clips
-from wakeword_train.training_run import Phase, TrainingEvents, TrainingLines, TrainingRun
+from wakeword_train.training_run import Phase, TrainingEvents, TrainingRun
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_the_adversary_of_the_head_is_in_the_log_and_in_the_card(
     lines: list[str] = []
     path = tmp_path / "updown.onnx"
     config = dataclasses.replace(config, method="bce", second_stage=second)
-    result = train_model(config, world, path, work=tmp_path / "work", events=TrainingLines(lines.append))
+    result = train_model(config, world, path, work=tmp_path / "work", events=TrainingEvents(lines.append))
     assert result.second_stage is not None
     heads = result.second_stage.heads
     assert [len(epochs) for epochs in heads] == [second.epochs] * (second.folds + 1)
@@ -168,7 +168,7 @@ def test_with_folds_all_background_is_evidence(world: DataFolders, config: Train
     config = dataclasses.replace(config, background_evidence=0.2, background_folds=2)
     watched: list[float] = []
 
-    class Watched(TrainingLines):
+    class Watched(TrainingEvents):
         def phase(self, phase: Phase, done: float) -> None:
             if phase is Phase.FIRST:
                 watched.append(done)

@@ -11,8 +11,7 @@ from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_train.quick_gate import with_quick
-from wakeword_train.second_stage.evidence import EvidenceReader, candidate_runs
-from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
+from wakeword_train.second_stage.evidence import EvidenceReader, best_of_span, candidate_runs, window_logits
 
 TWO_STAGE = FIXTURES / "two-stage.onnx"
 

@@ -1,14 +1,16 @@
 """The fusion separates what it was fitted on, stays near the usual weights, and trusts no part that says nothing."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from wakeword_tools.kinds import Kind
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.fusion_fit import (
+from wakeword_train.second_stage.fusion_fit import (
     PHONEME_FLOORS,
     USUAL,
     FusionGroup,
@@ -81,11 +83,14 @@ def held_out(
 ) -> HeldOut:
     """``people``: so many of the positives are recorded, the others synthetic."""
     evidence = {Kind.POSITIVE: positives, Kind.BACKGROUND: background}
-    synthetic = {
-        kind: [kind is Kind.POSITIVE and number >= people for number in range(len(some))]
+    clips = {
+        kind: [
+            Clip(Path(), kind, "", "", Split.VALIDATION, synthetic=kind is Kind.POSITIVE and number >= people)
+            for number in range(len(some))
+        ]
         for kind, some in evidence.items()
     }
-    return HeldOut(evidence, synthetic, float(len(background)), noisy=noisy)
+    return HeldOut(evidence, clips, float(len(background)), noisy=noisy)
 
 
 def test_where_noise_hides_the_phonemes_they_count_less() -> None:

@@ -13,7 +13,7 @@ from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining, noisy
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
-from wakeword_train.training_run import CHECKED_ROWS, adversary_advice, describe_health
+from wakeword_train.training_run import adversary_advice, describe_health
 
 SETTINGS = SecondStageConfig(
     units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2
@@ -42,7 +42,7 @@ def trained(method: str, adversary: AdversaryConfig | None = None) -> TrainedHea
 
 
 @pytest.mark.parametrize("method", ["drocc-lf", "drocc-oe"])
-def test_each_epoch_of_the_adversary_has_its_health_with_a_finer_search(method: str) -> None:
+def test_each_epoch_of_the_adversary_has_its_health_(method: str) -> None:
     epochs = trained(method).epochs
     assert [(epoch.epoch, epoch.phase) for epoch in epochs] == [
         (1, "warm-up"),
@@ -55,9 +55,7 @@ def test_each_epoch_of_the_adversary_has_its_health_with_a_finer_search(method: 
         health = epoch.health
         assert health is not None
         assert health.loss_after >= health.loss_before
-        assert health.checked is not None
-        assert health.finer is not None
-        assert f"loss {health.loss_before:.3f} -> {health.loss_after:.3f} (checked" in epoch.line()
+        assert epoch.line().endswith(f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}")
     assert "adversary" not in epochs[0].line()
 
 
@@ -68,12 +66,10 @@ def test_cross_entropy_has_no_adversary() -> None:
     assert adversary_advice([epoch.health for epoch in epochs]) is None
 
 
-def test_without_steps_nothing_is_searched_again_and_the_loss_does_not_rise() -> None:
+def test_without_steps_the_loss_does_not_rise() -> None:
     health = trained("drocc-lf", AdversaryConfig(radius=8.0, steps=0)).epochs[-1].health
     assert health is not None
     assert health.loss_after == pytest.approx(health.loss_before)
-    assert health.checked is None
-    assert CHECKED_ROWS > 0
 
 
 @pytest.mark.parametrize("most", [0.5, 2.0])
@@ -99,5 +95,5 @@ def test_noise_and_dropout_reach_the_head(monkeypatch: pytest.MonkeyPatch, chang
 
 @pytest.mark.parametrize(("name", "value"), [("dropout", 1.0), ("dropout", -0.1), ("embedding_noise", -1.0)])
 def test_impossible_noise_is_refused(name: str, value: float) -> None:
-    with pytest.raises(ConfigError, match="dropout of 0 to below 1 and embedding_noise of 0 to 10"):
+    with pytest.raises(ConfigError, match=f"{name} of the second stage, a number of 0 to"):
         dataclasses.replace(SETTINGS, **{name: value})

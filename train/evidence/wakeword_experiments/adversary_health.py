@@ -18,17 +18,14 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
-from wakeword_train.methods.drocc import find_adversaries, random_start, rejection_loss, sensitivity
+from wakeword_train.methods.drocc import LogitFunction, find_adversaries, random_start, rejection_loss, sensitivity
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.projection import metric_norm, project_to_shell, usable_metric
-from wakeword_train.methods.spaces import LogitFunction, in_space, spread
 from wakeword_train.model.from_onnx import TrainedModel, network_from
 from wakeword_train.model.network import WakeWordNetwork
 
 _WINDOWS = 9
 """Windows in which a recording's word is looked for, early to late; the best of them is kept."""
-_OF_EACH_WORD = 3
-_DISTANCES = ("nearest of the word", "from other words", "from the nearest other word")
 _EUCLIDEAN = ("drocc-oe", "drocc", "drocc-rand")
 """Methods whose shell is measured without a learned metric."""
 
@@ -60,9 +57,9 @@ def searches(config: AdversaryConfig) -> list[Search]:
 def measure_health(
     models: Sequence[Path], audio: Path, *, recordings: int, seed: int, report: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """A row for each model, space and search: mean loss of the found points, and the share of them that it accepts.
+    """A row for each model and search: mean loss of the found points, and the share of them that it accepts.
 
-    One more row of each model has distances among its states. ``audio`` holds ``wake_words/WORD`` or
+    ``audio`` holds ``wake_words/WORD`` or
     ``speech_commands/WORD``, of which that many recordings are taken by a hash of their names. Raises ``ConfigError``
     without recordings of a model's word.
     """
@@ -78,56 +75,30 @@ def _rows_of_model(name: str, model: TrainedModel, audio: Path, recordings: int,
     windows = model.network.normalise(best_windows(model, word_files(audio, model.card.phrase)[:recordings]))
     method, trained = str(model.card.training.get("method", "unknown")), trained_adversary(model.card)
     own = {"model": name, "method": method, "recordings": len(windows)}
-    among_states = dataclasses.replace(trained, space="state", radius=1.0)
-    rows = []
-    for config in [trained] if trained.space == "state" else [trained, among_states]:
-        figures = _searched(model.network, windows, config, method, torch.Generator().manual_seed(seed))
-        rows += [own | {"space": config.space} | found for found in figures]
-    others = [path for word in _other_words(audio, model.card.phrase) for path in word[:_OF_EACH_WORD]]
-    if others:
-        rows.append(own | _distances(model.network, windows, model.network.normalise(best_windows(model, others))))
-    return rows
+    figures = _searched(model.network, windows, trained, method, torch.Generator().manual_seed(seed))
+    return [own | found for found in figures]
 
 
 def _searched(
-    network: WakeWordNetwork, windows: Tensor, config: AdversaryConfig, method: str, generator: torch.Generator
+    network: WakeWordNetwork, points: Tensor, config: AdversaryConfig, method: str, generator: torch.Generator
 ) -> list[dict[str, Any]]:
     """Figures of the recordings, of random points around them, and of each search."""
-    function, points = in_space(network, windows, config.space)
-    radius = config.radius * (1.0 if config.space == "input" else spread(points))
+    radius = config.radius
     if method in _EUCLIDEAN:
         sigma = torch.ones_like(points)
     else:
-        sigma = sensitivity(function, points, floor=config.sigma_floor, smoothing=config.sigma_smoothing)
+        sigma = sensitivity(network, points, floor=config.sigma_floor, smoothing=config.sigma_smoothing)
         sigma = usable_metric(sigma.flatten(1)).reshape(sigma.shape)
     start = random_start(points, sigma, radius=radius, gamma=config.gamma, generator=generator)
     rows = [
-        {"search": "the recordings themselves", "radius": radius} | _figures(function, points),
-        {"search": "random points of the shell", "radius": radius} | _figures(function, points + start),
+        {"search": "the recordings themselves", "radius": radius} | _figures(network, points),
+        {"search": "random points of the shell", "radius": radius} | _figures(network, points + start),
     ]
     for one in searches(config):
-        found = _found(one, function, points, sigma, start, radius=radius, gamma=config.gamma)
+        found = _found(one, network, points, sigma, start, radius=radius, gamma=config.gamma)
         settings = {"search": one.label, "radius": radius, "steps": one.steps, "step_size": one.step_size}
-        rows.append(settings | _figures(function, found))
+        rows.append(settings | _figures(network, found))
     return rows
-
-
-def _distances(network: WakeWordNetwork, word: Tensor, others: Tensor) -> dict[str, float]:
-    """Distances among states from recordings of the word to the nearest other one, and from other words to the word.
-
-    In units of a radius there; medians, and the least of the latter.
-    """
-    (_, same), (_, other) = (in_space(network, windows, "state") for windows in (word, others))
-    unit = spread(same)
-    between = torch.cdist(same.flatten(1), same.flatten(1)).fill_diagonal_(float("inf")).amin(dim=1) / unit
-    away = torch.cdist(other.flatten(1), same.flatten(1)).amin(dim=1) / unit
-    return {
-        "unit": unit,
-        "others": len(other),
-        "nearest of the word": float(between.median()),
-        "from other words": float(away.median()),
-        "from the nearest other word": float(away.min()),
-    }
 
 
 def _found(
@@ -184,10 +155,13 @@ def _figures(function: LogitFunction, points: Tensor) -> dict[str, float]:
 
 
 def trained_adversary(card: ModelCard) -> AdversaryConfig:
-    """The adversary's settings in a card; those that it lacks, of an older file, are the defaults."""
+    """The adversary's settings in a card; those that it lacks are the defaults.
+
+    Raises ``ConfigError`` for one that searched among the network's states, which no version does any more.
+    """
     config = card.training.get("config", {}).get("adversary", {})
-    if "mu" in config:
-        config = {"mu_per": "positive", **config}  # its only meaning in older files
+    if config.get("space", "input") != "input":
+        raise ConfigError(f"expected a model whose adversaries were features, got one of {card.phrase!r} among states")
     known = {field.name for field in dataclasses.fields(AdversaryConfig)}
     return AdversaryConfig(**{name: value for name, value in config.items() if name in known})
 
@@ -203,13 +177,6 @@ def word_files(audio: Path, phrase: str) -> list[Path]:
 def _by_hash(folder: Path) -> list[Path]:
     files = audio_files(folder, required=False) if folder.is_dir() else []
     return sorted(files, key=lambda path: hashlib.sha256(path.name.encode()).hexdigest())
-
-
-def _other_words(audio: Path, phrase: str) -> list[list[Path]]:
-    """The recordings of each word of Speech Commands except this one; folders that are no words begin with ``_``."""
-    root = audio / "speech_commands"
-    folders = sorted(root.iterdir()) if root.is_dir() else []
-    return [_by_hash(folder) for folder in folders if folder.name != phrase and not folder.name.startswith("_")]
 
 
 @torch.no_grad()
@@ -238,40 +205,27 @@ def write_health(out: Path, rows: Sequence[dict[str, Any]], *, recordings: int, 
         "more. All searches of a model begin at the same random points of the shell; one that ends below them makes points "
         "easier, and one far below a finer one jumps over what it looks for. *Fixed steps, last point* is the search of "
         "the paper's algorithm, and of earlier versions; the others are `find_adversaries`.",
-        "**Among inputs**, with the settings in each model's card:",
-        _table(rows, "input"),
+        "With the settings in each model's card:",
+        _table(rows),
         "A model of another method than the DROCC family was not trained against any of these points. Recordings are not "
         "augmented, and some of their speakers were trained on; training searches around augmented ones.",
-        "**Among states**, with a radius of 1, on which no model was trained:",
-        _table(rows, "state"),
-        "Distances there, in units of a radius, from recordings of the word to the nearest other one, and from recordings "
-        f"of each other word of Speech Commands, at most {_OF_EACH_WORD}, to the nearest of the word:",
-        markdown_table(
-            ["", "nearest of the word, median", "from other words, median", "from the nearest other word"],
-            [
-                [row["model"], *(f"{row[name]:.2f}" for name in _DISTANCES)]
-                for row in rows
-                if all(name in row for name in _DISTANCES)
-            ],
-        ),
     ]
     write_results(
         out,
         "adversary-health",
         title="What the adversary finds",
         command=command,
-        settings={"recordings": recordings, "of each other word": _OF_EACH_WORD, "seed": seed, "models": models},
+        settings={"recordings": recordings, "seed": seed, "models": models},
         rows=rows,
         body=body,
     )
 
 
-def _table(rows: Sequence[dict[str, Any]], space: str) -> str:
-    """A line for each search in that space and a column for each model."""
-    searched = select(rows, space=space)
-    methods = {row["model"]: row["method"] for row in searched}
+def _table(rows: Sequence[dict[str, Any]]) -> str:
+    """A line for each search and a column for each model."""
+    methods = {row["model"]: row["method"] for row in rows}
     lines = []
-    for search in distinct(searched, "search"):
-        of_search = {row["model"]: row for row in select(searched, search=search)}
+    for search in distinct(rows, "search"):
+        of_search = {row["model"]: row for row in select(rows, search=search)}
         lines.append([search, *(f"{row['loss']:.3f} ({row['accepted']:.0f} %)" for row in of_search.values())])
     return markdown_table(["", *(f"{model}, {method}" for model, method in methods.items())], lines)

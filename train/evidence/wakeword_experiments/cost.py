@@ -23,7 +23,7 @@ from wakeword_train.epochs import build_network
 from wakeword_train.fitting import Trainer
 from wakeword_train.methods.drocc import rejection_loss, sensitivity
 from wakeword_train.methods.projection import Projection, metric_norm, project_to_shell
-from wakeword_train.methods.registry import make_loss
+from wakeword_train.methods.registry import METHODS, LossSettings
 from wakeword_train.model.network import WakeWordNetwork
 
 CLIPS = {Kind.POSITIVE: 1_000, Kind.NEGATIVE: 2_000}
@@ -72,7 +72,7 @@ def measure_cost(work: Path) -> list[dict[str, Any]]:
         add(f"of it: {phase}", seconds, len(positives), f"{len(positives)} positives")
     started = time.perf_counter()
     trainer = Trainer(network, 1e-3, 1e-4, 0.99, generator)
-    loss = make_loss("drocc-lf", config.adversary)
+    loss = METHODS["drocc-lf"].loss(LossSettings(config.adversary))
     drawn = (sampler.next() for _ in range(_STEPS))
     trainer.epoch(loss, ((network.normalise(one.frames), one.labels) for one in drawn))
     add(
@@ -87,7 +87,7 @@ def measure_cost(work: Path) -> list[dict[str, Any]]:
 def _step(
     network: WakeWordNetwork, config: TrainConfig, method: str, inputs: Tensor, labels: Tensor
 ) -> Callable[[], object]:
-    loss = make_loss(method, config.adversary)
+    loss = METHODS[method].loss(LossSettings(config.adversary))
     trainer = Trainer(network, 1e-5, 0.0, 0.99, torch.Generator().manual_seed(0))
     return lambda: trainer.epoch(loss, [(inputs, labels)])
 

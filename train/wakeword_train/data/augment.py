@@ -12,6 +12,7 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
+from wakeword_train.fields import check_fields
 
 
 def import_torchaudio() -> ModuleType:
@@ -92,18 +93,15 @@ class AugmentationConfig:
     """Share of words with other speech right before them, after them, or both."""
 
     def __post_init__(self) -> None:
-        for name in _SHARES:
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
-        if self.reverb_seconds <= 0.1:
-            raise ConfigError(f"expected reverb_seconds above 0.1, got {self.reverb_seconds}")
-        if not _LOWEST_RATIO <= self.reverb_ratio < math.inf or not 0 <= self.reverb_damping < 1:
-            raise ConfigError(
-                f"expected reverb_ratio of {_LOWEST_RATIO:g} dB or more and reverb_damping in 0..1 without 1, got "
-                f"{self.reverb_ratio} and {self.reverb_damping}"
-            )
-        if not 0 <= self.speed < 0.5 or not 0 <= self.warp < 0.5:
-            raise ConfigError(f"expected speed and warp in 0..0.5, got {self.speed} and {self.warp}")
+        check_fields(self, **dict.fromkeys(_SHARES, (0.0, 1.0)))
+        check_fields(
+            self,
+            reverb_seconds=(0.1, 60.0),
+            reverb_ratio=(_LOWEST_RATIO, 100.0),
+            reverb_damping=(0.0, 0.999),
+            speed=(0.0, 0.499),
+            warp=(0.0, 0.499),
+        )
         if self.level_low > self.level_high or self.snr_low > self.snr_high:
             raise ConfigError("expected level_low <= level_high and snr_low <= snr_high")
 

@@ -1,12 +1,11 @@
 """Batches for training, from clips in memory to MFCC."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from wakeword.base.errors import DataError
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
@@ -23,10 +22,9 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
-from wakeword_train.data.noises import NoiseSource
+from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import amid_talk, talk_of
 from wakeword_train.data.weights import MixConfig, clip_weights
 
 _POOL = 5
@@ -43,11 +41,11 @@ _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
 
-def load_stores(clips: Iterable[Clip], *splits: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
-    """The clips of some splits that are audio, by kind, read into memory or taken from ``known`` stores."""
+def load_stores(clips: Iterable[Clip], *splits: Split) -> dict[Kind, ClipStore]:
+    """The clips of some splits that are audio, by kind, read into memory."""
     chosen = [clip for clip in clips if clip.split in splits and not clip.is_packed]
     of_kinds = {kind: [clip for clip in chosen if clip.kind is kind] for kind in Kind}
-    return {kind: ClipStore(of_kind, known) for kind, of_kind in of_kinds.items() if of_kind}
+    return {kind: ClipStore(of_kind) for kind, of_kind in of_kinds.items() if of_kind}
 
 
 class LabelledBatch(NamedTuple):
@@ -60,10 +58,7 @@ class LabelledBatch(NamedTuple):
 
 
 class BatchSampler:
-    """Endless augmented batches with a fixed share of each kind, seeded by its generator.
-
-    Raises ``DataError`` if there are no positives or only positives.
-    """
+    """Endless augmented batches with a fixed share of each kind, seeded by its generator."""
 
     def __init__(
         self,
@@ -79,9 +74,6 @@ class BatchSampler:
         packed: PackedStore | None = None,
     ) -> None:
         """``packed``: background as features, in addition to that in ``stores``."""
-        if Kind.POSITIVE not in stores or len(stores) + (packed is not None) < 2:
-            names = ", ".join(kind.value for kind in stores) or "nothing"
-            raise DataError(f"expected positives and some kind of negatives to train on, got {names}")
         self.stores = stores
         self.augmentation = augmentation
         self.generator = generator

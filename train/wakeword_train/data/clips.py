@@ -140,14 +140,6 @@ def deal_speakers(
     return [dataclasses.replace(clip, split=split.get(clip.speaker, Split.TRAIN)) for clip in clips]
 
 
-def require_audio(root: Path, kind: Kind) -> list[Path]:
-    """The audio files in a folder and below it. Raises ``DataError`` if there is none."""
-    files = audio_files(root, required=False) if root.exists() else []
-    if not files:
-        raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
-    return files
-
-
 def read_folder(
     root: Path,
     kind: Kind,
@@ -163,12 +155,12 @@ def read_folder(
     If the folder has a manifest, it gives each clip's split. Otherwise speakers are taken from the file names
     (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a separate speaker) and dealt out, except
     those already ``placed`` by other recordings. Background with transcripts is divided by speaker, and the utterances
-    in which ``keyword`` or a phrase of ``also`` is said are left out. Raises ``DataError`` if the folder holds no audio.
+    in which ``keyword`` or a phrase of ``also`` is said are left out. Raises ``AudioFileError`` if it holds no audio.
     """
     if (root / MANIFEST).is_file():
         rows = read_manifest(root / MANIFEST)
         return [Clip(root / row.file, kind, row.text, row.source, row.split, row.synthetic) for row in rows]
-    files = require_audio(root, kind)
+    files = audio_files(root)
     if kind is Kind.BACKGROUND:
         clips = deal_speakers(_by_turn(root, files), placed=placed, validation=validation, testing=testing)
         for phrase in (keyword, *also):

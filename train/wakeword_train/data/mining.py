@@ -11,13 +11,13 @@ from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError
 from wakeword.batch.jobs.job_run import Run, in_this_process
 from wakeword.batch.jobs.work import Executor, Report, WholeWork
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
+from wakeword_train.fields import MANY, check_fields
 
 _PIECE = 200 * DEFAULT_HOP
 """Frames that are scored at a time: half a minute, and whole hops, so that the next piece begins with the next window."""
@@ -38,8 +38,7 @@ class MiningConfig:
     """Share of the background's windows that is drawn from the kept ones, after the first round."""
 
     def __post_init__(self) -> None:
-        if self.rounds < 0 or self.places < 1 or not 0 <= self.share <= 1:
-            raise ConfigError(f"expected rounds >= 0, places >= 1 and share in 0..1, got {self}")
+        check_fields(self, rounds=(0, MANY), places=(1, MANY), share=(0.0, 1.0))
 
     def epochs(self, warmup: int, total: int) -> set[int]:
         """The epochs, counted from 0, that begin with a round."""

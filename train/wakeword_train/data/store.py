@@ -1,6 +1,5 @@
 """Clips in memory, and windows cut out of them."""
 
-import dataclasses
 import hashlib
 import logging
 from collections.abc import Iterable, Sequence
@@ -20,7 +19,7 @@ from wakeword.base.events import Events
 from wakeword.base.text import counted
 from wakeword.takes.take import Fault, examine, is_clipped
 from wakeword.takes.word_region import Region, locate_word
-from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.kinds import Kind
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
@@ -34,20 +33,11 @@ class ClipStore:
     Unreadable files are logged and left out: ``clips`` holds only those that were read.
     """
 
-    def __init__(self, clips: Sequence[Clip], known: Sequence["ClipStore"] = ()) -> None:
-        """``known``: stores that may hold some of the clips, of whatever split, which are then not read again."""
-        places = {_anywhere(clip): (store, row) for store in known for row, clip in enumerate(store.clips)}
-
-        def recordings(some: list[Clip]) -> list[_Recording]:
-            if all(_anywhere(clip) in places for clip in some):
-                found = [(clip, *places[_anywhere(clip)]) for clip in some]
-                return [dataclasses.replace(store._recording(row), clip=clip) for clip, store, row in found]
-            return _read(some)
-
+    def __init__(self, clips: Sequence[Clip]) -> None:
         # Parts of one long recording stand together, and it is decoded once for all of them.
         files = [list(of_file) for _, of_file in groupby(clips, key=lambda clip: clip.path)]
         with ThreadPoolExecutor(4) as pool:
-            loaded = [recording for some in pool.map(recordings, files) for recording in some]
+            loaded = [recording for some in pool.map(_read, files) for recording in some]
         if clips and not loaded:
             raise DataError(
                 f"none of the {counted(len(clips), f'{clips[0].kind.value} clip')} could be read; see the warnings above"
@@ -58,8 +48,6 @@ class ClipStore:
         self.starts = torch.cumsum(self.lengths, 0) - self.lengths
         self.word_starts = torch.tensor([recording.word.start for recording in loaded], dtype=torch.int64)
         self.word_ends = torch.tensor([recording.word.end for recording in loaded], dtype=torch.int64)
-        # Training may locate words elsewhere later.
-        self._located = self.word_starts.clone(), self.word_ends.clone()
         self.floors = torch.tensor([recording.floor for recording in loaded], dtype=torch.float32)
         samples = [recording.samples for recording in loaded] or [np.zeros(1, np.int16)]
         self.samples = torch.from_numpy(np.concatenate(samples))
@@ -67,21 +55,18 @@ class ClipStore:
     def __len__(self) -> int:
         return len(self.clips)
 
-    def _recording(self, row: int) -> "_Recording":
-        """A clip as it was read."""
-        start, length = int(self.starts[row]), int(self.lengths[row])
-        word = Region(*(int(place[row]) for place in self._located))
-        samples = self.samples[start : start + length].numpy()
-        return _Recording(self.clips[row], samples, word, float(self.floors[row]))
-
     def recorded(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip, ``(samples,)`` float32 of full scale 1."""
-        return self._recording(row).samples.astype(np.float32) / np.float32(32_767)
+        return self._samples(row) / np.float32(32_767)
 
     def wave(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip as networks hear them: ``(samples,)`` float32 of full scale 32,768 / 32,767."""
+        return self._samples(row) / np.float32(32_768)
+
+    def _samples(self, row: int) -> NDArray[np.float32]:
+        """The samples of a clip as they are kept, whole numbers: ``(samples,)`` float32."""
         start, length = int(self.starts[row]), int(self.lengths[row])
-        return self.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
+        return self.samples[start : start + length].numpy().astype(np.float32)
 
     @property
     def hours(self) -> float:
@@ -171,11 +156,6 @@ class _Recording:
     floor: float
 
 
-def _anywhere(clip: Clip) -> Clip:
-    """The clip, as it is in any split."""
-    return dataclasses.replace(clip, split=Split.TRAIN)
-
-
 def _read(clips: Sequence[Clip]) -> list[_Recording]:
     """The clips of one file."""
     try:
@@ -200,11 +180,7 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
 
 _NAMED = 3
 """Recordings that are named; of more the number is told."""
-_FAULTS = {
-    Fault.SILENT: ("digital silence", "was the microphone muted?"),
-    Fault.QUIET: ("all but silent", "come closer to the microphone, or turn it up"),
-    Fault.CLIPPED: ("clipped", "step back from the microphone, or turn it down"),
-}
+_WHOLE = (Fault.SILENT, Fault.QUIET, Fault.CLIPPED)
 """The faults of a whole recording, which training can do nothing about."""
 
 
@@ -216,10 +192,9 @@ def note_faults(stores: Iterable[ClipStore], events: Events) -> None:
             if clip.kind is Kind.POSITIVE and not clip.synthetic:
                 samples = store.recorded(row)
                 fault = examine(samples, clipped=is_clipped(samples)).fault
-                if fault in _FAULTS:
+                if fault in _WHOLE:
                     found.setdefault(fault, []).append(clip.path.name)
     for fault, names in found.items():
-        what, remedy = _FAULTS[fault]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         recordings = counted(len(names), "recording")
-        events.note(f"warning: {what}: {recordings} of the word ({', '.join(names[:_NAMED])}{more}); {remedy}")
+        events.note(f"warning: {recordings} of the word ({', '.join(names[:_NAMED])}{more}): {fault}")

@@ -11,6 +11,7 @@ from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
+from wakeword_train.fields import check_fields
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class MixConfig:
 
     def __post_init__(self) -> None:
         shares = [self.negative, self.near_negative, self.background, self.noise, self.fragment]
-        if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0 or not 0 <= self.recorded <= 1:
+        if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0:
             raise ConfigError(f"expected shares that are not negative, of positives and of negatives, got {self}")
+        check_fields(self, recorded=(0.0, 1.0))
 
 
 def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:

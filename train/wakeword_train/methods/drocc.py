@@ -4,11 +4,13 @@ Everything works on tensors ``(batch, ...)`` and any network that gives one logi
 device. Source: Goyal et al., "DROCC: Deep Robust One-Class Classification", ICML 2020 (below: the paper), section 4.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as nnf
-from torch import Tensor
+from torch import Tensor, nn
 
 from wakeword_train.methods.projection import (
     Projection,
@@ -18,7 +20,9 @@ from wakeword_train.methods.projection import (
     unusable_rows,
     usable_metric,
 )
-from wakeword_train.methods.spaces import LogitFunction, evaluating
+
+LogitFunction = Callable[[Tensor], Tensor]
+"""Inputs ``(batch, ...)`` -> logits ``(batch,)``."""
 
 _SHORTER = 0.25
 """Factor on the step of a row if its logit did not rise. Around 48 recordings in two trained networks four steps of 0.3
@@ -29,7 +33,7 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
     """``sigma``: how strongly each coordinate of each row moves that row's logit, with mean 1 over the row.
 
     ``inputs`` ``(batch, ...)`` -> ``(batch, ...)``. The *logit's* gradient, not the loss's, which vanishes on rows that
-    are classified with certainty; in evaluation mode (see ``spaces.evaluating``), because a single draw of dropout would
+    are classified with certainty; in evaluation mode (see ``evaluating``), because a single draw of dropout would
     make most coordinates look unused. ``floor`` in 0..1 mixes the uniform metric in, so that no coordinate is free.
     ``smoothing`` (odd) is the number of steps of axis 1, the time of a sequence, to average over. A row with a
     gradient of zero, or one that is not finite, is returned as zeros, which is not a metric: see ``find_adversaries``.
@@ -49,13 +53,30 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
     return torch.where(usable, (1 - floor) * sigma / torch.where(usable, mean, 1) + floor, 0)
 
 
-def shared_sensitivity(
-    logit_function: LogitFunction, positives: Tensor, *, floor: float = 0.1, smoothing: int = 1
-) -> Tensor | None:
-    """One metric for all rows: the mean of theirs, of the shape of one row; ``None`` if no row has a usable gradient."""
-    sigma = sensitivity(logit_function, positives, floor=floor, smoothing=smoothing)
-    usable = sigma[~unusable_rows(sigma)]
-    return usable.mean(dim=0) if len(usable) else None
+@contextmanager
+def evaluating(function: LogitFunction) -> Iterator[None]:
+    """Put the network that ``function`` is, or is a method of, into evaluation mode; its modes are restored afterwards.
+
+    A recurrent layer without dropout of its own computes the same in either mode and is left to training mode, in which
+    alone cuDNN can differentiate it; one with dropout is run without cuDNN. Another function is called as it is.
+    """
+    network = getattr(function, "__self__", function)
+    if not isinstance(network, nn.Module):
+        yield
+        return
+    modes = [(module, module.training) for module in network.modules()]
+    recurrent = [module for module, _ in modes if isinstance(module, nn.RNNBase)]
+    # Entered only where needed: it also resets cuDNN's other settings.
+    without_cudnn = any(layer.dropout for layer in recurrent)
+    try:
+        network.eval()
+        for layer in recurrent:
+            layer.training = not layer.dropout
+        with torch.backends.cudnn.flags(enabled=False) if without_cudnn else nullcontext():
+            yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
 
 
 @dataclass(frozen=True)
@@ -73,11 +94,6 @@ class AdversaryHealth:
     """Loss of the points that the ascent found; never below ``loss_before``."""
     fallbacks: int
     """Rows with an unusable metric: the Euclidean one was used instead."""
-    checked: float | None = None
-    """As ``loss_after``, of the few rows that were searched again by more and shorter steps; ``None``: none were."""
-    finer: float | None = None
-    """What that second search found for these rows from the same starting points. Where it is much above ``checked``, the
-    training's steps jump over the points that they look for: it trains on others than the worst."""
 
 
 def find_adversaries(
@@ -98,7 +114,7 @@ def find_adversaries(
     ``inputs`` and ``sigma`` are ``(batch, ...)``; so are the adversaries, without gradient. From a random point in the
     shell, ``steps`` times: ``step_size * radius`` uphill on the logit, then the projection. A row with a logit that did not
     rise returns to where it was, the best point of its path, and goes a quarter as far from then on: a step that is
-    too long costs one try and never an easier point. The network is in evaluation mode (see ``spaces.evaluating``).
+    too long costs one try and never an easier point. The network is in evaluation mode (see ``evaluating``).
 
     The paper starts from ``N(0, I)``, with a metric norm of about ``sqrt(D)`` whatever the ``radius``, takes
     steps of 0.01, which hardly move a point, and keeps the last one; start and steps are scaled to ``radius`` here. It
@@ -163,25 +179,6 @@ def random_start(
     h = torch.randn(inputs.shape, generator=generator, device=device, dtype=inputs.dtype).to(inputs.device)
     distance = radius * (1 + (gamma - 1) * torch.rand(len(h), generator=generator, device=device)).to(h.device)
     return h * (distance / metric_norm(h, sigma).clamp_min(1e-12)).reshape((-1,) + (1,) * (inputs.ndim - 1))
-
-
-def splice_start(positives: Tensor, negatives: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
-    """Displacements that put a stretch of a random negative into each positive; ``(batch, ...)`` as ``positives``.
-
-    The stretch is 25 to 60 % of axis 1, at any position: the beginning, the middle or the end of a word is replaced by that
-    of another, as in words that sound alike. Noise of the same size does not resemble speech, and a network rejects it
-    without learning where the keyword ends.
-    """
-    device = device_of(generator, positives)
-    batch, length = positives.shape[:2]
-    rows = torch.randint(len(negatives), (batch,), generator=generator, device=device).to(positives.device)
-    share, place = torch.rand(2, batch, generator=generator, device=device).to(positives.device)
-    width = ((0.25 + 0.35 * share) * length).ceil()
-    begin = (place * (length - width + 1)).floor()
-    index = torch.arange(length, device=positives.device)
-    mask = (index >= begin[:, None]) & (index < (begin + width)[:, None])
-    start: Tensor = (negatives[rows] - positives) * mask.reshape(batch, length, *[1] * (positives.ndim - 2))
-    return start
 
 
 def rejection_loss(logits: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ Everything works on tensors ``(batch, ...)`` in float32 or float64, on any devic
 Robust One-Class Classification", ICML 2020, section 4.
 """
 
-from typing import Protocol
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -16,19 +16,8 @@ _COARSE_FROM = 512
 """Number of coordinates from which a first estimate on a part of them saves time."""
 
 
-class Projection(Protocol):
-    """Puts displacements onto a shell; see ``project_to_shell``."""
-
-    def __call__(
-        self,
-        displacement: Tensor,
-        sigma: Tensor,
-        *,
-        radius: float,
-        gamma: float,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """``displacement`` and ``sigma`` ``(batch, ...)`` -> ``(batch, ...)``."""
+Projection = Callable[..., Tensor]
+"""Puts displacements onto a shell, with the arguments and the shapes of ``project_to_shell``."""
 
 
 def metric_norm(displacement: Tensor, sigma: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from torch import Tensor, nn
+from torch import nn
 
 from wakeword.base.errors import ConfigError
 from wakeword_tools.registered import registered
@@ -25,10 +25,6 @@ class LossSettings:
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     own: Any = None
     """The method's own settings, of the class ``Method.settings``."""
-    metric: Tensor | None = None
-    """A metric that all rows share, of the shape of one row; see ``Method.shares_metric``."""
-    checked_rows: int = 0
-    """Positives of an epoch's first batch on which the adversary is compared with a finer search, for its health."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +33,11 @@ class Method:
 
     name: str
     loss: Callable[[LossSettings], Loss]
-    """Makes the loss; called once for each epoch if ``shares_metric``."""
+    """Makes the loss, anew for each epoch."""
     warmup: Loss | None = cross_entropy
     """What trains the network in the warm-up's epochs; ``None`` for the method's own loss."""
     one_class: bool = False
     """Whether the method never uses a negative."""
-    shares_metric: bool = False
-    """Whether its loss takes ``LossSettings.metric``, with ``AdversaryConfig.sigma_refresh = "epoch"``."""
     settings: type[Any] | None = None
     """A frozen dataclass of its own settings, which checks itself; in a configuration the table of the method's name."""
     head: Callable[[Any, int], nn.Module] | None = None
@@ -72,19 +66,13 @@ class Method:
         """Number of features -> its head, with its own settings or ``None`` for their defaults; ``None``: a linear one."""
         return None if self.head is None else functools.partial(self.head, self.own_settings(own))
 
-    def takes_metric(self, adversary: AdversaryConfig) -> bool:
-        """Whether these settings ask for one metric for all rows of an epoch."""
-        return self.shares_metric and adversary.sigma_refresh == "epoch"
-
 
 def _drocc(settings: LossSettings, metric: Literal["learned", "euclidean"], *, one_class: bool = False) -> Loss:
-    """``metric``: where all rows share none."""
-    shared = metric if settings.metric is None else settings.metric
-    return DroccLoss(settings.adversary, metric=shared, one_class=one_class, checked_rows=settings.checked_rows)
+    return DroccLoss(settings.adversary, metric=metric, one_class=one_class)
 
 
 _BUILT_IN = (
-    Method("drocc-lf", functools.partial(_drocc, metric="learned"), shares_metric=True),
+    Method("drocc-lf", functools.partial(_drocc, metric="learned")),
     Method("drocc-oe", functools.partial(_drocc, metric="euclidean")),
     Method(DEFAULT_METHOD, lambda settings: cross_entropy, warmup=None),
     Method(
@@ -105,12 +93,3 @@ def method_named(name: str) -> Method:
     Raises ``ConfigError`` for an unknown name and for an entry point that does not give a method of its name.
     """
     return registered(name, _BUILT_IN, ENTRY_POINTS, "method")
-
-
-def make_loss(method: str, adversary: AdversaryConfig, *, own: object = None) -> Loss:
-    """The loss of the method of that name. Raises ``ConfigError`` as ``method_named`` does.
-
-    ``own``: the method's own settings, their defaults for ``None``.
-    """
-    record = method_named(method)
-    return record.loss(LossSettings(adversary, record.own_settings(own)))

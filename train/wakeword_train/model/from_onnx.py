@@ -83,9 +83,8 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
         stem=len(weights["stem_bias"]) if "stem_bias" in weights else 0,
     )
     values = {
-        # Older files have their normalisation in the weights.
-        "mean": weights.get("mean", np.zeros(card.features.n_mfcc)),
-        "deviation": weights.get("deviation", np.ones(card.features.n_mfcc)),
+        "mean": weights["mean"],
+        "deviation": weights["deviation"],
         "lstm.weight_ih_l0": _torch_gates(weights["W"].T),
         "lstm.weight_hh_l0": _torch_gates(weights["R"][0]),
         "lstm.bias_ih_l0": _torch_gates(weights["b"]),

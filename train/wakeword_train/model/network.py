@@ -98,11 +98,7 @@ class WakeWordNetwork(nn.Module):
 
         Normalisation is a separate step because DROCC's distances are measured in normalised coordinates.
         """
-        return self.from_states(self.states(frames))
-
-    def from_states(self, hidden: Tensor) -> Tensor:
-        """Hidden states ``(batch, steps, hidden_size)`` -> logits ``(batch,)``."""
-        logits: Tensor = self.head(self.dropout(self.pool(hidden))).squeeze(-1)
+        logits: Tensor = self.head(self.dropout(self.features(frames))).squeeze(-1)
         return logits
 
     def features(self, frames: Tensor) -> Tensor:

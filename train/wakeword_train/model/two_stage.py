@@ -84,7 +84,8 @@ def copy_verifier(source: Path | str, path: Path | str) -> None:
     if verifier is None:
         return
     bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
-    export_two_stage(path, head_of(read_model_bytes(source)), bare, path, head_training=card.training.get(HEAD_RECORD))
+    head = head_of(read_model_bytes(source))
+    write_whole(path, with_verifier(read_model_bytes(path), head, bare, head_training=card.training.get(HEAD_RECORD)))
 
 
 def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> Model:
@@ -97,41 +98,20 @@ def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> 
     verifier = card.verifier
     if verifier is None:
         raise ConfigError(f"{source}: expected a model with a second stage, got one without")
-    return export_two_stage(
-        source,
-        head_of(read_model_bytes(source)),
+    data = read_model_bytes(source)
+    both = with_verifier(
+        data,
+        head_of(data),
         dataclasses.replace(verifier, added=(*verifier.added, added)),
-        path,
         operating_points=card.operating_points,
         default_point=card.default_point,
         head_training=card.training.get(HEAD_RECORD),
     )
+    write_whole(path, both)
+    return parse_model(both)
 
 
 def head_of(data: bytes) -> bytes:
     """The head in the bytes of a model file of two stages."""
     entries = {entry.key: entry.value for entry in onnx.load_model_from_string(data).metadata_props}
     return base64.b64decode(entries[HEAD_KEY])
-
-
-def export_two_stage(
-    stage_one: Path | str,
-    head: bytes,
-    verifier: VerifierCard,
-    path: Path | str,
-    *,
-    operating_points: Sequence[OperatingPoint] = (),
-    default_point: str | None = None,
-    head_training: Mapping[str, Any] | None = None,
-) -> Model:
-    """Write what ``with_verifier`` makes of the file ``stage_one`` to ``path``. Raises as it does; then writes nothing."""
-    data = with_verifier(
-        read_model_bytes(stage_one),
-        head,
-        verifier,
-        operating_points=operating_points,
-        default_point=default_point,
-        head_training=head_training,
-    )
-    write_whole(path, data)
-    return parse_model(data)

@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import lzma
-import math
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -100,18 +99,6 @@ class PackedRecording:
     frames: int
     utterances: tuple[tuple[float, float, str], ...] = ()
     """Start and end in seconds of the recording, and the text."""
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether it is what a pack can hold, whatever a file says."""
-        times = [time for start, end, _ in self.utterances for time in (start, end)]
-        return (
-            all(isinstance(text, str) for text in (self.source, self.speaker, *(text for *_, text in self.utterances)))
-            and type(self.frames) is int
-            and self.frames > 0
-            and self.frames % UNIT == 0
-            and all(isinstance(time, int | float) and math.isfinite(time) for time in times)
-        )
 
     @property
     def person(self) -> str:
@@ -291,13 +278,7 @@ def _heard(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byt
         PackedRecording(one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"]))
         for one in header["recordings"]
     )
-    if not all(one.is_sound for one in recordings):
-        raise DataError(f"{path}: expected names, whole blocks and times in the pack; make it again")
-    if (length := len(counts) * FRAMES_OF_PHONEME) != (frames := sum(one.frames for one in recordings)):
-        raise DataError(f"{path}: expected phonemes of {frames} frames in the pack, got {length}")
     tokens, losses = arrays["phoneme_tokens"], arrays["phoneme_losses"]
-    if not len(tokens) == len(losses) == counts.sum():
-        raise DataError(f"{path}: expected {counts.sum()} tokens in the pack, got {len(tokens)} and {len(losses)}")
     return HeardPack(
         path=path,
         recordings=recordings,
@@ -319,11 +300,6 @@ def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byte
     codec = _codec(arrays, "embedding")
     mfcc = _codec(arrays, "mfcc").decode(arrays["mfcc"])
     embeddings = codec.decode(arrays["embedding"]).astype(np.float16)
-    lengths = (sum(one.frames for one in heard.recordings), len(embeddings) * STEP_FRAMES)
-    if any(length != len(mfcc) for length in lengths):
-        raise DataError(f"{path}: expected parts of the same length in the pack, got {lengths} and {len(mfcc)} frames")
-    if not (np.isfinite(mfcc).all() and np.isfinite(embeddings).all()):
-        raise DataError(f"{path}: expected finite features in the pack; make it again")
     return SpeechPack(
         **vars(heard),
         mfcc=mfcc,

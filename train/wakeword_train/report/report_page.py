@@ -2,26 +2,22 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.files import write_whole
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.measure.referee import curve_of
+from wakeword_tools.kinds import Kind
 from wakeword_tools.page.markup import (
     bullets,
     commands,
-    curves_of_thresholds,
     document,
     sound,
     spoken,
     text,
 )
 from wakeword_train.data.clips import Clip
-from wakeword_train.points import found
 from wakeword_train.report.verdict import NextStep, verdict
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.training import TrainingResult
@@ -46,7 +42,6 @@ def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
         f"It {text(judged.finds)}; it {text(judged.wakes)}.</p>",
         findings(card, result.second_stage),
         f"<h2>What to do next</h2><ol>{steps}</ol>",
-        details(card, result),
     ]
     return document(card.phrase, parts)
 
@@ -63,83 +58,19 @@ def _improve(model: str) -> NextStep:
     )
 
 
-_EXAMPLES = 8
-_MOST_AN_HOUR = 20.0
-"""False accepts an hour up to which the curve is drawn."""
-
-
-def details(card: ModelCard, result: TrainingResult) -> str:
-    """A closed section with all that a layman does not need, as HTML."""
-    parts = [
-        _points(card),
-        _curve(card, result.second_stage),
-        _examples(result.clips),
-    ]
-    return f"<details><summary>Details</summary>{''.join(parts)}</details>"
-
-
-def _points(card: ModelCard) -> str:
-    if not card.operating_points:
-        return ""
-    rows = "".join(
-        f"<tr><td><code>{text(point.name)}</code>{' (default)' if point.name == card.default_point else ''}</td>"
-        f"<td>{point.threshold:.3f}</td><td>{found(point):.0%}</td>"
-        f"<td>{'' if point.false_accepts_per_hour is None else f'{point.false_accepts_per_hour.value:.2f}'}</td></tr>"
-        for point in card.operating_points
-    )
-    return (
-        "<h3>Thresholds</h3><table><tr><th>point</th><th>threshold</th><th>finds</th><th>mistakes an hour</th></tr>"
-        f"{rows}</table>"
-    )
-
-
-def _curve(card: ModelCard, second: SecondStageResult | None) -> str:
-    """What it finds against its mistakes, at all thresholds."""
-    if second is None or not card.operating_points:
-        return ""
-    point = card.point()
-    chosen = (0.0 if point.false_accepts_per_hour is None else point.false_accepts_per_hour.value, point.recall)
-    scores = second.scores()
-    curve = curves_of_thresholds([curve_of(scores, _MOST_AN_HOUR)] if scores.hours else [], chosen=[chosen])
-    words = (
-        f"What it finds of the word, against its mistakes in {second.held_out.hours:.1f} h of speech of other people; "
-        "the dot is the default."
-    )
-    return f"<h3>Finds and mistakes</h3><p>{words}</p>{curve}" if curve else ""
-
-
-def _examples(clips: Sequence[Clip]) -> str:
-    """A few of the synthetic clips that it was trained on, by different voices."""
-    made = [clip for clip in clips if clip.kind is Kind.POSITIVE and clip.synthetic and clip.split is Split.TRAIN]
-    chosen: dict[str, Clip] = {}
-    # Engines in turn, so that one with many voices does not hide the others.
-    for place in range(_EXAMPLES):
-        for engine in dict.fromkeys(clip.engine for clip in made):
-            own = list({clip.speaker: clip for clip in made if clip.engine == engine}.values())
-            if place < len(own):
-                chosen[own[place].speaker] = own[place]
-    items = bullets(f"{text(speaker)} {sound(clip.path)}" for speaker, clip in list(chosen.items())[:_EXAMPLES])
-    return f"<h3>What it was trained on</h3><p>Some of the voices:</p>{items}" if items else ""
-
-
 _MOST = 12
 """Voices, or words, in a list."""
 
 
-@dataclass(frozen=True)
-class HeardClip:
-    """A held-out clip and its highest score."""
-
-    clip: Clip
-    score: float
+HeardClips = Sequence[tuple[Clip, float]]
+"""Held-out clips, each with its highest score."""
 
 
-def heard_clips(second: SecondStageResult, kind: Kind, *, held_out: HeldOut | None = None) -> list[HeardClip]:
+def heard_clips(second: SecondStageResult, kind: Kind, *, held_out: HeldOut | None = None) -> HeardClips:
     """The held-out clips of a kind, the highest score first; ``held_out``: other clips than the result has."""
     heard = second.held_out if held_out is None else held_out
     scores = [float(one.scores(second.card.gate, second.card.fusion).max()) for one in heard.of(kind)]
-    pairs = zip(heard.clips.get(kind, ()), scores, strict=False)
-    return sorted((HeardClip(clip, score) for clip, score in pairs), key=lambda one: -one.score)
+    return sorted(zip(heard.clips.get(kind, ()), scores, strict=True), key=lambda one: -one[1])
 
 
 def findings(card: ModelCard, second: SecondStageResult | None) -> str:
@@ -174,25 +105,25 @@ def _found_in_noise(second: SecondStageResult | None, threshold: float) -> list[
     if second is None or noisy is None or not noisy.of(Kind.POSITIVE):
         return []
     heard = heard_clips(second, Kind.POSITIVE, held_out=noisy)
-    return [_line(sum(one.score >= threshold for one in heard), len(heard), "in noise, faint or as loud as the word")]
+    return [_line(sum(score >= threshold for _, score in heard), len(heard), "in noise, faint or as loud as the word")]
 
 
 def _line(found: int, total: int, of: str) -> str:
     return f"It found <b>{found} of {counted(total, 'recording')}</b> {of}."
 
 
-def _misses(heard: list[HeardClip], threshold: float) -> str:
+def _misses(heard: HeardClips, threshold: float) -> str:
     """The voices that it misses most, each with the sound that it is least sure of."""
-    missed = [one for one in reversed(heard) if one.score < threshold]
+    missed = [clip for clip, score in reversed(heard) if score < threshold]
     if not missed:
         return f"<p>None of {counted(len(heard), 'recording')}.</p>" if heard else ""
-    own: dict[str, list[HeardClip]] = {}
-    for one in missed:
-        own.setdefault(one.clip.speaker, []).append(one)
-    totals = {speaker: sum(one.clip.speaker == speaker for one in heard) for speaker in own}
+    own: dict[str, list[Clip]] = {}
+    for clip in missed:
+        own.setdefault(clip.speaker, []).append(clip)
+    totals = {speaker: sum(clip.speaker == speaker for clip, _ in heard) for speaker in own}
     worst = sorted(own, key=lambda speaker: -len(own[speaker]) / totals[speaker])
     items = [
-        f"{_who(own[speaker][0].clip)}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].clip.path)}"
+        f"{_who(own[speaker][0])}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].path)}"
         for speaker in worst[:_MOST]
     ]
     more = f", the worst {_MOST} of {len(own)}" if len(own) > _MOST else ""
@@ -218,12 +149,12 @@ def _woke(what: str, rate: Rate | None) -> list[str]:
     return [] if rate is None else [f"Recordings of {what}: {rate.count} of {rate.trials:.0f} woke it."]
 
 
-def _close_words(heard: list[HeardClip], threshold: float) -> str:
+def _close_words(heard: HeardClips, threshold: float) -> str:
     """The words that sound like it and wake it, each once, the surest first."""
-    fired: dict[str, HeardClip] = {}
-    for one in heard:
-        if one.score >= threshold:
-            fired.setdefault(one.clip.word, one)
-    items = [f"{spoken(one.clip.word)} {sound(one.clip.path)}" for one in list(fired.values())[:_MOST]]
+    fired: dict[str, Path] = {}
+    for clip, score in heard:
+        if score >= threshold:
+            fired.setdefault(clip.word, clip.path)
+    items = [f"{spoken(word)} {sound(path)}" for word, path in list(fired.items())[:_MOST]]
     more = f" (the surest {_MOST} of {len(fired)})" if len(fired) > _MOST else ""
     return f"<p>These words sound like it and woke it{more}:</p>{bullets(items)}" if items else ""

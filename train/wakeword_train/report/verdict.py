@@ -155,21 +155,6 @@ _MORE_CLIPS = NextStep(
 _WAKES_UNKNOWN = "wakes by mistake in talk nobody knows how often"
 
 
-def meaning_of_threshold(before: ModelCard, after: ModelCard) -> str | None:
-    """What the threshold of a fine-tuned model means next to the one before, in a sentence; ``None`` without one."""
-    if not after.operating_points:
-        return None
-    point = after.point()
-    what = (
-        f"{_often(point.target)} of talking" if point.kind == "fa_per_hour" else f"at {point.target:.1%} of other words"
-    )
-    old = f"; the {before.point().threshold:.3g} before was on the old model's" if before.operating_points else ""
-    return (
-        f"the threshold {point.threshold:.3g} is on the new model's own scale: from there on it fires by mistake at most "
-        f"{what}{old}, and the two cannot be compared"
-    )
-
-
 def _often(target: float) -> str:
     """A rate an hour, as so many times or once in so many hours."""
     hours = round(1 / target)

@@ -21,9 +21,8 @@ from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
 from wakeword_train.quick_gate import heard_quickly
-from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
+from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
 from wakeword_train.second_stage.looks.examples import Recordings
-from wakeword_train.second_stage.recording_logits import window_logits
 
 _SILENCE = 2 * SAMPLE_RATE
 
@@ -83,13 +82,8 @@ class LongSpeech:
         assert self._heard is not None
         return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, self._heard, reader).heard)
 
-    @property
-    def rows_with_audio(self) -> range:
-        """The rows of the store; of the others only features are known."""
-        return range(self._audio)
-
     def samples(self, row: int) -> Array:
-        """A row of ``rows_with_audio``, ``(samples,)`` float32."""
+        """A row of the store, ``(samples,)`` float32."""
         assert self._store is not None
         return self._store.wave(row)
 

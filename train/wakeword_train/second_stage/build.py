@@ -23,7 +23,6 @@ from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
-from wakeword_train.data.store import ClipStore
 from wakeword_train.ear import ear_beside
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import STARTER
@@ -37,16 +36,16 @@ from wakeword_train.second_stage.evidence import (
     Evidence,
     HearingWork,
     HeldOutClip,
+    best_of_span,
     in_noise,
     readers_of,
+    window_logits,
 )
-from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE, best_fusion
+from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.heads.head_alone import points_alone
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
+from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, points_alone
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
-from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun
@@ -64,7 +63,6 @@ class SecondStageTraining:
         stage_one: Path,
         clips: Iterable[Clip],
         stand_ins: Sequence[StandIn] = (),
-        known: Sequence[ClipStore] = (),
     ) -> None:
         self.training = run
         self.config = config = run.config
@@ -75,7 +73,7 @@ class SecondStageTraining:
         self.model = read_model(stage_one)
         self.stand_ins = [(stand_in, read_model(stand_in.path)) for stand_in in stand_ins]
         clips = list(clips)
-        self.stores = load_stores(clips, Split.TRAIN, Split.VALIDATION, known=known)
+        self.stores = load_stores(clips, Split.TRAIN, Split.VALIDATION)
         self.packed = PackedStore.of(clip for clip in clips if clip.split is not Split.TEST)
         pack = None if self.packed is None else self.packed.pack
         self.ear = ear = ear_beside(pack, config.language)
@@ -306,9 +304,8 @@ class SecondStageTraining:
             evidence[Kind.BACKGROUND] = list(streams)
         return HeldOut(
             evidence,
-            {kind: [self.clips(kind)[row].synthetic for row in some] for kind, some in rows.items()},
-            self.speech.hours(rows.get(Kind.BACKGROUND, [])),
             {kind: [self.clips(kind)[row] for row in some] for kind, some in rows.items()},
+            self.speech.hours(rows.get(Kind.BACKGROUND, [])),
             [item.samples for item, _ in heard if item.kind is Kind.POSITIVE],
         )
 
@@ -336,14 +333,13 @@ def train_second_stage(
     clips: Iterable[Clip],
     *,
     stand_ins: Sequence[StandIn] = (),
-    known: Sequence[ClipStore] = (),
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 
     ``clips`` with their splits: the first stage was trained on the train split. The head learns from the speakers of
     both the train and the validation split. Each clip of the validation split is scored by a head that was trained
     without its speaker, for the fusion and for thresholds. So is the background of the train split that one of
-    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used,
-    and clips in the stores ``known`` are not read again. Raises ``DataError`` without positives or negatives.
+    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used.
+    Raises ``DataError`` without positives or negatives.
     """
-    return SecondStageTraining(run, stage_one, clips, stand_ins, known).run()
+    return SecondStageTraining(run, stage_one, clips, stand_ins).run()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wakeword.base.errors import ConfigError
+from wakeword_train.fields import ABOVE_ZERO, MANY, RATES, check_fields
 from wakeword_train.methods.registry import method_named
 
 
@@ -10,7 +10,7 @@ from wakeword_train.methods.registry import method_named
 class SecondStageConfig:
     """How the second stage of a model is trained. The first stage's settings give its augmentation and adversary.
 
-    36 % of a head's batch are positive, and 25 % of a first stage's: a ``mu`` per batch weighs more by that ratio.
+    36 % of a head's batch are positive, and 25 % of a first stage's: ``mu`` weighs more by that ratio.
     """
 
     enabled: bool = True
@@ -48,20 +48,22 @@ class SecondStageConfig:
 
     def __post_init__(self) -> None:
         method_named(self.method).check_warmup(self.warmup_epochs)
-        if not 0 <= self.warmup_epochs <= self.epochs:
-            raise ConfigError(f"expected 0 <= warmup_epochs <= epochs of the second stage, got {self}")
-        counts = (self.units, self.epochs, self.steps_per_epoch, self.mined, self.looks, self.span)
-        if min(counts) < 1 or self.batch_size < 16 or self.mining_rounds < 0 or self.folds < 2:
-            raise ConfigError(
-                "expected units, epochs, steps, mined, looks and span of at least 1, a batch of 16, mining_rounds of 0 and "
-                f"2 folds or more, got {self}"
-            )
-        if not 0 <= self.dropout < 1 or not 0 <= self.embedding_noise <= 10:
-            raise ConfigError(
-                "expected a dropout of 0 to below 1 and embedding_noise of 0 to 10 of the second stage, got "
-                f"{self.dropout:g} and {self.embedding_noise:g}"
-            )
-        if self.learning_rate <= 0 or not 0 < self.least_candidates <= self.most_candidates:
-            raise ConfigError(
-                f"expected learning_rate > 0 and 0 < least_candidates <= most_candidates of the second stage, got {self}"
-            )
+        check_fields(
+            self,
+            " of the second stage",
+            units=(1, MANY),
+            dropout=(0.0, 0.99),
+            embedding_noise=(0.0, 10.0),
+            epochs=(1, MANY),
+            warmup_epochs=(0, self.epochs),
+            steps_per_epoch=(1, MANY),
+            batch_size=(16, MANY),
+            learning_rate=RATES["learning_rate"],
+            mining_rounds=(0, MANY),
+            mined=(1, MANY),
+            looks=(1, MANY),
+            folds=(2, MANY),
+            span=(1, MANY),
+            most_candidates=(ABOVE_ZERO, 1e9),
+            least_candidates=(ABOVE_ZERO, self.most_candidates),
+        )

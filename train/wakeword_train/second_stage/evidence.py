@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +16,49 @@ from wakeword.base.types import Array, Scores
 from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
+from wakeword.model.first_stage import FirstStage
 from wakeword.model.installed import assets_folder
-from wakeword.model.model import read_model
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.model.model import Model, read_model
+from wakeword.model.scorer import DEFAULT_HOP, covering_samples
 from wakeword.takes.word_region import Region
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
 from wakeword.verify.verifier import LOOK_SAMPLES, PhonemeSound, SecondStage, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
 
 _CONFIG = FeatureConfig()
+_PIECE = 100 * _CONFIG.hop_length
+"""Samples read at a time, so that memory does not grow with the recording."""
+
+
+def window_logits(model: Model, samples: Array, *, hop: int = DEFAULT_HOP, late: int = 0) -> Scores:
+    """The first stage's logits of a recording, ``(samples,)`` -> ``(windows,)``, padded as the running engine does.
+
+    ``late``: see ``VerifierCard.late``.
+    """
+    window, step = _CONFIG.samples_in(model.card.window), hop * _CONFIG.hop_length
+    end = covering_samples(len(samples) + late * _CONFIG.hop_length, window, step)
+    padded: Array = np.concatenate([samples, np.zeros(end - len(samples), np.float32)])
+
+    def samples_of(first: int, last: int) -> Array:
+        return padded[first:last]
+
+    first_stage = FirstStage([model], hop=hop)
+    pieces = [first_stage.read(samples_of, min(last, end))[0] for last in range(_PIECE, end + _PIECE, _PIECE)]
+    return np.array([logit for piece in pieces for logit, _ in piece], np.float64)
+
+
+def best_of_span(logits: Scores, span: int, *, hop: int = DEFAULT_HOP) -> Scores:
+    """The highest logit of each window and of those before it within ``span`` frames, ``(windows,)``."""
+    if not len(logits):
+        return logits
+    width = -(-span // hop)
+    padded = np.concatenate([np.full(width - 1, -np.inf), logits])
+    best: Scores = np.lib.stride_tricks.sliding_window_view(padded, width).max(axis=1)
+    return best
+
+
 PROBE = -6.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""
 QUICK_PROBE = -10.0
@@ -68,11 +98,9 @@ def candidate_runs(best: Scores, gate: float) -> int:
     return int(passed[:1].sum() + (passed[1:] & ~passed[:-1]).sum())
 
 
-class Heard(Protocol):
-    """What a second stage hears in the window that ends with an MFCC frame."""
-
-    def __call__(self, frame: int) -> tuple[float, PhonemeSound]:
-        """The head's logit, and the sound in which phonemes are looked for."""
+Heard = Callable[[int], tuple[float, PhonemeSound]]
+"""What a second stage hears in the window that ends with an MFCC frame, whose number it takes: the head's logit, and the
+sound in which phonemes are looked for."""
 
 
 class EvidenceReader:

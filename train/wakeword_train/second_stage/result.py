@@ -27,11 +27,10 @@ class HeldOut:
     """Clips that the first stage was not trained on, each judged by a head that was not trained on its speaker."""
 
     evidence: Mapping[Kind, Sequence[Evidence]]
-    synthetic: Mapping[Kind, Sequence[bool]]
+    clips: Mapping[Kind, Sequence[Clip]]
+    """The clips in the sequence of their evidence."""
     hours: float
     """Hours of background."""
-    clips: Mapping[Kind, Sequence[Clip]] = field(default_factory=dict)
-    """The clips in the sequence of their evidence, where they are known."""
     positives: Sequence[Array] = field(default=(), repr=False)
     """The sound of the positives, ``(samples,)`` each."""
     noisy: "HeldOut | None" = None
@@ -39,8 +38,8 @@ class HeldOut:
 
     def of(self, kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
         """The evidence of the clips of a kind: all, or only the synthetic or the recorded ones."""
-        pairs = zip(self.evidence.get(kind, ()), self.synthetic.get(kind, ()), strict=True)
-        return [one for one, is_synthetic in pairs if synthetic in (None, is_synthetic)]
+        pairs = zip(self.evidence.get(kind, ()), self.clips.get(kind, ()), strict=True)
+        return [one for one, clip in pairs if synthetic in (None, clip.synthetic)]
 
     def all(self) -> list[Evidence]:
         """The evidence of every clip."""

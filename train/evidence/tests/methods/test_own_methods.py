@@ -6,16 +6,18 @@ from pathlib import Path
 import pytest
 import torch
 from support.builders import N_MFCC, WINDOW, card
+from support.first_stages import train
 from support.small_world import small_config, write_world
 from torch import nn
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.model.model import parse_model, read_model
 from wakeword_experiments.methods.deepsad import DeepSadConfig, DistanceHead, DistanceNetwork, pretrain
-from wakeword_train import DataFolders, FitConfig, fit_tensors, train
+from wakeword_experiments.tensor_fits import FitConfig, fit_tensors
+from wakeword_train import DataFolders
 from wakeword_train.config import build_config
 from wakeword_train.methods.losses import AdversaryConfig
-from wakeword_train.methods.registry import METHODS, make_loss, method_named
+from wakeword_train.methods.registry import METHODS, LossSettings, method_named
 from wakeword_train.model.export import model_bytes
 from wakeword_train.model.from_onnx import network_from
 from wakeword_train.model.network import WakeWordNetwork
@@ -66,7 +68,8 @@ def test_its_settings_are_the_table_of_its_name_and_reach_the_loss_and_the_head(
     assert isinstance(head, DistanceHead)
     assert len(head.centre) == 5
     points, labels = torch.tensor([-1.0, -4.0]), torch.tensor([1.0, 0.0])
-    loss, _ = make_loss("deepsad", AdversaryConfig(), own=config.own)(lambda x: x, points, labels, torch.Generator())
+    loss_function = method_named("deepsad").loss(LossSettings(own=config.own))
+    loss, _ = loss_function(lambda x: x, points, labels, torch.Generator())
     assert loss.item() == pytest.approx((1 + 2 / 4) / 2, abs=1e-5)
 
 
@@ -135,8 +138,8 @@ def test_deepsad_needs_a_warm_up_positives_and_its_head() -> None:
 def test_drocc_rand_is_drocc_without_ascent() -> None:
     inputs, labels = two_clouds()
     losses = [
-        make_loss("drocc-rand", SMALL.adversary),
-        make_loss("drocc", dataclasses.replace(SMALL.adversary, steps=0)),
+        method_named("drocc-rand").loss(LossSettings(SMALL.adversary)),
+        METHODS["drocc"].loss(LossSettings(dataclasses.replace(SMALL.adversary, steps=0))),
     ]
     network = nn.Sequential(nn.Linear(4, 1), nn.Flatten(0))
     values = [loss(network, inputs, labels, torch.Generator().manual_seed(1))[0] for loss in losses]

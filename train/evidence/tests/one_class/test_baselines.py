@@ -21,7 +21,7 @@ from wakeword_experiments.one_class.fitted import adversary, fit, six_settings
 from wakeword_experiments.one_class.networks import dense_encoder
 from wakeword_experiments.one_class.one_class_figures import bars, boundaries, curves
 from wakeword_experiments.one_class.synthetic import sphere_surface
-from wakeword_train.fitting import FitConfig
+from wakeword_experiments.tensor_fits import FitConfig
 
 ENCODER = dense_encoder(2, width=32, depth=2)
 METHODS = [

@@ -138,10 +138,10 @@ def test_an_interval_over_all_holds_the_difference_and_is_wider_for_fewer_words(
     assert few[1] - few[0] > high - low
 
 
-def test_every_method_has_the_same_number_of_settings_and_its_label_its_loss() -> None:
+def test_no_method_has_more_settings_than_cross_entropy_and_its_label_has_its_loss() -> None:
     every = ten_words_plan.candidates()
     assert list(every) == list(ten_words_plan.METHODS)
-    assert len({len(configs) for configs in every.values()}) == 1
+    assert max(map(len, every.values())) == len(every[ten_words_plan.BASELINE])
     for own, rand in zip(every[ten_words_plan.INCUMBENT], every[ten_words_plan.NO_ASCENT], strict=True):
         assert rand.adversary.steps == 0 < own.adversary.steps
         assert dataclasses.replace(rand, adversary=own.adversary) == own
@@ -157,7 +157,7 @@ def test_seeds_are_the_outermost_loop() -> None:
 def test_the_page_of_the_settings_compares_with_the_best_cross_entropy(tmp_path: Path) -> None:
     every = ten_words_plan.candidates()
     listed = ten_words_plan.settings_jobs(every, ten_words_plan.WORDS[:3], 0)
-    assert len(listed) == 3 * 2 * len(every[ten_words_plan.BASELINE])
+    assert len(listed) == 3 * (len(every[ten_words_plan.BASELINE]) + len(every[ten_words_plan.INCUMBENT]))
     found = []
     for job in listed:
         method, _, index = job.label.rpartition(" ")
@@ -166,7 +166,7 @@ def test_the_page_of_the_settings_compares_with_the_best_cross_entropy(tmp_path:
         found[-1] |= {"recall@3": recall, "recall@3 generic": 90.0}
     write_settings_page(tmp_path, found, every, command="settings")
     lines = (tmp_path / "ten-words-settings.md").read_text(encoding="utf-8").splitlines()
-    for config, gain in zip(every[ten_words_plan.INCUMBENT], ("-25.0", "-15.0", "-5.0", "+5.0"), strict=True):
+    for config, gain in zip(every[ten_words_plan.INCUMBENT], ("-25.0", "-15.0", "-5.0"), strict=True):
         (line,) = [line for line in lines if line.startswith(f"| {ten_words_plan.described(config)} |")]
         assert f"| {gain} (" in line
 

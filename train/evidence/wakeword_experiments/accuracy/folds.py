@@ -32,7 +32,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_speech_commands
 from wakeword_train.model.network import encoder_path, file_fingerprint
 from wakeword_train.pipeline import train_model
-from wakeword_train.training_run import DataFolders, TrainingLines
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _train_fold(config: TrainConfig, plan: FoldPlan, fold: int, folders: DataFol
         return out
     own = fold_folders(plan, fold, folders, work / f"fold-{fold}")
     bench.report(f"fold {fold + 1} of {len(plan.folds)}: {len(plan.folds[fold])} people are tested")
-    train_model(plain, own, out, work=bench.work, events=TrainingLines(_quiet(bench.report)))
+    train_model(plain, own, out, work=bench.work, events=TrainingEvents(_quiet(bench.report)))
     return out
 
 

@@ -24,7 +24,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import gather_clips
-from wakeword_train.training_run import DataFolders, TrainingLines
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 DEALING = ("split", "validation_share", "test_share", "hold_out_recorded")
 """Settings of a training run that determine the split of each speaker."""
@@ -156,7 +156,7 @@ def _close_words(keyword: str, work: Path, count: int, seed: int, report: Line) 
                 [ClipPart(list(texts), voices, count, seed, _MAX_PAUSE, distances=texts)],
                 folder,
                 skip=True,
-                events=TrainingLines(report),
+                events=TrainingEvents(report),
             )
         folders.append(folder)
     return folders, distances

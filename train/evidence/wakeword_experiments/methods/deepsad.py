@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.types import Array
-from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.drocc import AdversaryHealth, LogitFunction
 from wakeword_train.methods.registry import Method
-from wakeword_train.methods.spaces import LogitFunction
 from wakeword_train.model.network import MethodHead
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from torch import nn
 from wakeword_experiments.methods.deepsad import DeepSadConfig
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit
 from wakeword_experiments.one_class.networks import EncoderFactory, scores_of
-from wakeword_train.fitting import FitConfig
+from wakeword_experiments.tensor_fits import FitConfig
 
 
 class OneClassMethod(Protocol):

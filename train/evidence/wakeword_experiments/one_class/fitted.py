@@ -11,7 +11,7 @@ from torch import nn
 
 from wakeword_experiments.methods.deepsad import DeepSadConfig, DistanceNetwork
 from wakeword_experiments.one_class.networks import EncoderFactory, logit_network, scores_of
-from wakeword_train.fitting import FitConfig, fit_tensors
+from wakeword_experiments.tensor_fits import FitConfig, fit_tensors
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import method_named
 

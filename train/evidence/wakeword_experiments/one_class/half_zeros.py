@@ -16,8 +16,8 @@ from wakeword_experiments.one_class.baselines import auc
 from wakeword_experiments.one_class.digits import Images, half_blank
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit, settings_of, six_settings
 from wakeword_experiments.one_class.networks import convolutional_encoder
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
-from wakeword_train.fitting import FitConfig
 
 METHODS = {"bce": "BCE", "deepsad": "DeepSAD", "drocc-oe": "DROCC-OE", "drocc-lf": "DROCC-LF"}
 FPR = 0.03

@@ -23,7 +23,7 @@ from wakeword_experiments.one_class.synthetic import (
     sine_wave,
     with_noise_coordinates,
 )
-from wakeword_train.fitting import FitConfig
+from wakeword_experiments.tensor_fits import FitConfig
 
 N_POINTS = 1024
 N_NOISE = 8

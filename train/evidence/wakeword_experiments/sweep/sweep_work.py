@@ -16,7 +16,7 @@ from wakeword_experiments.sweep.sweep_config import Training
 from wakeword_tools.kinds import Kind
 from wakeword_train.epochs import best_epoch
 from wakeword_train.pipeline import train_model
-from wakeword_train.training_run import EpochReport, TrainingLines
+from wakeword_train.training_run import EpochReport, TrainingEvents
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class TrainWork:
                 # Its own, as two trainings must not synthesise or save to the same place.
                 work=self._out / "work" / f"{name}-{item.stamp}",
                 resume=True,
-                events=TrainingLines(epoch=progress),
+                events=TrainingEvents(epoch=progress),
             )
         except WakewordError as error:
             return dataclasses.replace(row, error=f"{item.key}: {error}")

@@ -12,11 +12,11 @@ from wakeword_experiments.figures_report import select
 from wakeword_experiments.ten_words.ten_words_evidence import Resampled
 from wakeword_experiments.ten_words.ten_words_page import write_page
 from wakeword_experiments.ten_words.ten_words_plan import SIZES, TUNING_SEED, candidates, jobs, tuning_jobs
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.close_texts import close_texts
 from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid
 from wakeword_experiments.wake_words.wake_words_candidates import choose
 from wakeword_experiments.wake_words.wake_words_data import DataSizes
-from wakeword_train.fitting import FitConfig
 
 Candidates = dict[str, list[FitConfig]]
 

@@ -41,7 +41,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
-from wakeword_train.training_run import DataFolders, TrainingLines
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 _STATES = "text", "before", "after"
 _OTHER_SOUND = 5
@@ -114,7 +114,7 @@ def _trained(config: TrainConfig, folders: DataFolders, out: Path, work: Path, r
     if _is_of(out, config):
         return {}
     began, spent = time.monotonic(), _cpu()
-    train_model(config, folders, out, work=work / "runs", events=TrainingLines(report))
+    train_model(config, folders, out, work=work / "runs", events=TrainingEvents(report))
     return {"clock": time.monotonic() - began, "cpu": _cpu() - spent}
 
 

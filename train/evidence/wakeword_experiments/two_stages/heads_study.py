@@ -20,7 +20,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.pipeline import EMBEDDINGS
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.training import gather_clips
-from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 _POSITIVE_SHARE, _HEAD_POSITIVE_SHARE = 0.25, 0.36
 """Of a batch of the first stage, and of a head."""
@@ -43,15 +43,14 @@ def head_recall(
             second_stage=dataclasses.replace(config.second_stage, method=method, phonemes=False),
             adversary=dataclasses.replace(config.adversary, mu=_mu_of_a_head(config)),
         )
-        run = TrainingRun(own, DataFolders(), cache.parent, cache, events=TrainingLines(report))
+        run = TrainingRun(own, DataFolders(), cache.parent, cache, events=TrainingEvents(report))
         found[method] = compare_parts(train_second_stage(run, stage_one, clips))[PART]
     return found
 
 
 def _mu_of_a_head(config: TrainConfig) -> float:
     """The weight that gives a head's adversaries the place beside its clips that they have in the first stage."""
-    adversary = config.adversary
-    return adversary.mu * (_POSITIVE_SHARE / _HEAD_POSITIVE_SHARE if adversary.mu_per == "batch" else 1.0)
+    return config.adversary.mu * _POSITIVE_SHARE / _HEAD_POSITIVE_SHARE
 
 
 def compare_heads(

@@ -13,8 +13,7 @@ from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.second_stage.build import SecondStageTraining
-from wakeword_train.second_stage.evidence import Evidence, candidate_runs, readers_of
-from wakeword_train.second_stage.recording_logits import window_logits
+from wakeword_train.second_stage.evidence import Evidence, candidate_runs, readers_of, window_logits
 from wakeword_train.second_stage.result import SecondStageResult
 
 RATIOS = (20.0, 10.0)
@@ -79,4 +78,4 @@ def evidence_of(
 
 
 def _rows(training: SecondStageTraining) -> list[int]:
-    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if row in training.speech.rows_with_audio]
+    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if not training.speech.clips[row].is_packed]

@@ -25,7 +25,7 @@ from wakeword_tools.measure.reading import HashedBlocks, ReadRecording
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.fusion_fit import fit_fusion, fusion_groups
+from wakeword_train.second_stage.fusion_fit import fit_fusion, fusion_groups
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 
 SNR = 10.0
@@ -244,7 +244,7 @@ def compare_parts(result: SecondStageResult) -> dict[str, Any]:
         else:
             parts = HeldOut(
                 {kind: [_without(one, embedding) for one in some] for kind, some in held_out.evidence.items()},
-                held_out.synthetic,
+                held_out.clips,
                 held_out.hours,
             )
             fusion = fit_fusion(fusion_groups(parts), gate, phonemes=phonemes)

@@ -27,7 +27,7 @@ from wakeword_train.config import read_config
 from wakeword_train.pipeline import EMBEDDINGS, train_stand_ins
 from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.training import gather_clips
-from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def measure_words(
         config = read_config(recipes / f"{path.stem}.toml")
         folders = sources.folders(path.stem)
         clips = gather_clips(config, folders)
-        events = TrainingLines(report)
+        events = TrainingEvents(report)
         run = TrainingRun(config, folders, work / path.stem, work / EMBEDDINGS, resume=True, events=events)
         training = SecondStageTraining(run, path, clips, train_stand_ins(run))
         result = training.run()

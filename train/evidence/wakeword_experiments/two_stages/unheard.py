@@ -28,8 +28,8 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.enrolment import enrol_model
 from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_ins
 from wakeword_train.points import put_into_place
-from wakeword_train.training import train
-from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+from wakeword_train.training import train_first_stage
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def measure_trial(trial: Trial, work: Path, report: Line) -> dict[str, Any]:
     config = trial.config
     draft, path = work / "draft.onnx", work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
-    result = train(config, trial.folders, draft, checkpoint=work / "checkpoint")
-    run = TrainingRun(config, trial.folders, work, work.parent / EMBEDDINGS, events=TrainingLines(report))
+    run = TrainingRun(config, trial.folders, work, work.parent / EMBEDDINGS, events=TrainingEvents(report))
+    result = train_first_stage(run, draft, checkpoint=work / "checkpoint")
     points, second = add_second_stage(run, draft, result.clips, stand_ins=train_stand_ins(run))
     put_into_place(draft, points, path, run.events)
     model = read_model(path)
@@ -102,7 +102,7 @@ def _enrolled(trial: Trial, path: Path, clips: Sequence[Clip], work: Path, repor
             (made / take.path.name).symlink_to(take.path.resolve())
     folders = dataclasses.replace(trial.folders, positives=[folder])
     enrolled = work / "enrolled.onnx"
-    enrol_model(trial.config, path, folders, enrolled, work=work, events=TrainingLines(report))
+    enrol_model(trial.config, path, folders, enrolled, work=work, events=TrainingEvents(report))
     test = dataclasses.replace(TestClips.of(clips), people=others)
     return {
         "takes": len(takes),

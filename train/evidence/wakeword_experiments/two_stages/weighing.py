@@ -45,11 +45,17 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.ear import ear_of
 from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
-from wakeword_train.second_stage.evidence import PROBE, Evidence, EvidenceReader, candidate_runs
-from wakeword_train.second_stage.fusion.fusion_fit import USUAL
-from wakeword_train.second_stage.recording_logits import best_of_span, window_logits
+from wakeword_train.second_stage.evidence import (
+    PROBE,
+    Evidence,
+    EvidenceReader,
+    best_of_span,
+    candidate_runs,
+    window_logits,
+)
+from wakeword_train.second_stage.fusion_fit import USUAL
 from wakeword_train.spoken_texts import SpokenKeyword
-from wakeword_train.training_run import DataFolders, TrainingLines
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +70,7 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
     config = dataclasses.replace(default_recipe(), keyword=word)
     path = work / f"{file_stem(word)}.onnx"
     if not path.is_file():
-        train_model(config, DataFolders(), path, work=work / "runs", events=TrainingLines(report))
+        train_model(config, DataFolders(), path, work=work / "runs", events=TrainingEvents(report))
     model = read_model(path)
     stage = model.second_stage
     if stage is None:

@@ -15,10 +15,10 @@ from wakeword_experiments.figures_report import (
     select,
     write_results,
 )
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.grid import Job, Source
 from wakeword_experiments.wake_words.protocol import GridShape
 from wakeword_experiments.wake_words.wake_words_data import Regime
-from wakeword_train.fitting import FitConfig
 
 BASE = "as tuned"
 
@@ -51,10 +51,8 @@ def variants(tuned: FitConfig, cross_entropy: FitConfig) -> list[Ablation]:
         changed("ascent", "ten steps of 0.12 radii", steps=10, step_size=0.12),
         changed("ascent", "four steps of 0.01 (the paper's size)", step_size=0.01 / radius),
         Ablation("projection", "random search, 40 draws", tuned, random_search=True),
-        changed("metric", "one metric for all, taken each epoch", sigma_refresh="epoch"),
         changed("metric", "no floor, no smoothing", sigma_floor=0.0, sigma_smoothing=1),
         changed("metric", "Euclidean", sigma_floor=1.0),
-        changed("start", "start at a splice with another word", start="splice"),
         *(
             Ablation("network", f"{name}, {what}", config, shape)
             for what, shape in (

@@ -18,12 +18,12 @@ import torch
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.work import Executor, Report
 from wakeword_experiments.one_class.random_search import search_shell
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.close_texts import TextSource
 from wakeword_experiments.wake_words.protocol import GridShape, run
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, Regime, Task, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import write_scores
 from wakeword_train.data.clips import Clip
-from wakeword_train.fitting import FitConfig
 from wakeword_train.methods.losses import DroccLoss, Loss
 
 _ROWS = "rows.jsonl"

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from wakeword_experiments.tensor_fits import EpochOutcome, FitConfig, fit_tensors
 from wakeword_experiments.wake_words.wake_words_data import SYNTHETIC, Scores, Task
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FPRS
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
-from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import Loss
 from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork

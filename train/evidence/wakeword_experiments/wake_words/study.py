@@ -20,11 +20,11 @@ from wakeword_experiments.figures_report import (
     write_results,
 )
 from wakeword_experiments.one_class.one_class_figures import bars
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.grid import Job, Source, run_grid
 from wakeword_experiments.wake_words.wake_words_candidates import candidates, choose
 from wakeword_experiments.wake_words.wake_words_data import Regime
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_train.fitting import FitConfig
 
 TUNING_SEED = 100
 """Not among the seeds that are reported."""

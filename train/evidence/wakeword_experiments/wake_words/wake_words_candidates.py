@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from wakeword_experiments.methods.deepsad import DeepSadConfig
-from wakeword_train.fitting import FitConfig
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_train.methods.losses import AdversaryConfig
 
 BASE = FitConfig(

@@ -23,14 +23,13 @@ from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.splits import read_texts, texts_without
-from wakeword_train.config import WINDOW
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import MixConfig
+from wakeword_train.epochs import ValidationSet, score_windows, validation_set
 from wakeword_train.model.network import WakeWordNetwork
-from wakeword_train.validation import ValidationSet, score_windows, validation_set
 
 Regime = Literal["paper", "unseen", "seen"]
 """``paper``: only recorded clips in training, so no close word and no synthetic voice. ``unseen``: also synthesised clips
@@ -38,6 +37,8 @@ of the keyword and of other words. ``seen``: close words too, different from tho
 
 Scores = NDArray[np.float64]
 
+WINDOW = 98
+"""Frames of the window in the paper and in the experiments: one second."""
 SYNTHETIC = "synthetic"
 """Group of the synthesised positives, which are counted separately."""
 FIGURE_NAMES = {

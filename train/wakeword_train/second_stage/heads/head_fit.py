@@ -11,14 +11,14 @@ from wakeword.base.errors import DataError
 from wakeword.base.types import Scores
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
-from wakeword_train.fitting import METRIC_ROWS, Trainer, method_loss, own_share
+from wakeword_train.fitting import Trainer
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, cross_entropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, Recordings, WordExamples
-from wakeword_train.training_run import CHECKED_ROWS, describe_health
+from wakeword_train.training_run import describe_health
 
 _SHARES = {
     Kind.POSITIVE.value: 0.36,
@@ -186,7 +186,7 @@ def fit_head(
         network = HeadNetwork(config.units, dropout=config.dropout)
         sample = torch.cat([looks for looks, _ in batches.draw(-(-_NORMALISED // config.batch_size))])
         network.set_normalisation(sample)
-        method, settings = method_named(config.method), LossSettings(training.adversary, checked_rows=CHECKED_ROWS)
+        method = method_named(config.method)
         trainer = Trainer(network, config.learning_rate, _WEIGHT_DECAY, _AVERAGING, generator)
         rounds = config.mining_rounds + 1
         mining = {round(config.epochs * index / rounds) for index in range(1, rounds)}
@@ -199,10 +199,9 @@ def fit_head(
             if epoch < config.warmup_epochs:
                 phase, loss = "warm-up", method.warmup or cross_entropy
             else:
-                looks, labels = next(batches.draw(1))
-                positives = network.normalise(looks[labels > 0.5][:METRIC_ROWS])
-                share = own_share(epoch, config.warmup_epochs, config.epochs)
-                phase, loss = config.method, method_loss(method, settings, network, positives, share=share)
+                # One batch is passed over, as it was for the heads that were measured: it moves the generator on.
+                next(batches.draw(1))
+                phase, loss = config.method, method.loss(LossSettings(training.adversary))
             drawn = (
                 (noisy(network.normalise(x), config.embedding_noise, generator), y)
                 for x, y in batches.draw(config.steps_per_epoch)

@@ -1,4 +1,7 @@
-"""The head: a small network on the newest embeddings, and its ONNX file."""
+"""The head: a small network on the newest embeddings, its ONNX file, and how often it fires alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -7,8 +10,11 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from wakeword.base.errors import ModelError
-from wakeword.verify.embedding import DIMENSION
+from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
+from wakeword_tools.handover import RATES_ALONE
+from wakeword_tools.measure.scores import threshold_allowing_events
 
 MAX_DIFFERENCE = 1e-3
 """Largest difference of the exported head's logits from torch's, relative to logits above 1."""
@@ -41,16 +47,7 @@ class HeadNetwork(nn.Module):
 
     def forward(self, normalised: Tensor) -> Tensor:
         """*Normalised* embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``."""
-        return self.from_states(self.states(normalised))
-
-    def states(self, normalised: Tensor) -> Tensor:
-        """Embeddings as in ``forward`` -> the GRU's states ``(batch, 16, units)``."""
-        states: Tensor
         states, _ = self.gru(self.dropout(self.projection(normalised).relu()))
-        return states
-
-    def from_states(self, states: Tensor) -> Tensor:
-        """States ``(batch, 16, units)`` -> logits ``(batch,)``."""
         weights = self.attention(states).softmax(dim=1)
         logits: Tensor = self.head(self.dropout((weights * states).sum(dim=1))).squeeze(-1)
         return logits
@@ -142,3 +139,31 @@ def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
     difference = float(np.abs(found - expected).max() / max(1, np.abs(expected).max()))
     if not difference <= MAX_DIFFERENCE:
         raise ModelError(f"expected the exported head within {MAX_DIFFERENCE} of torch, got {difference:.2g}")
+
+
+_LEAST = 1e-9
+"""Scores are kept so far from 0 and 1."""
+
+
+def points_alone(
+    heads: Sequence[HeadNetwork], recordings: Mapping[int, Sequence[Tensor]], hours: float
+) -> dict[str, Any] | None:
+    """The hours, and pairs of a rate, false accepts an hour, and the logit at which the heads together keep it.
+
+    ``recordings``: for the number of each head, embeddings ``(steps, 96)`` of recordings without the word by people that
+    it was not trained on, ``hours`` in all. Rates of which the hours allow not one event are left out;
+    ``None`` if none is left.
+    """
+    streams = []
+    for number, some in recordings.items():
+        for embeddings in some:
+            if len(embeddings) >= HEAD_EMBEDDINGS:
+                looks = embeddings.unfold(0, HEAD_EMBEDDINGS, 1).transpose(1, 2)
+                logits = head_logits(heads[number], looks).tolist()
+                streams.append(np.array([score_of_logit(logit) for logit in logits]))
+    found: list[list[float]] = []
+    for rate in RATES_ALONE:
+        if streams and (allowed := int(rate * hours)):
+            threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
+            found.append([rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)])
+    return {"hours": round(hours, 2), "points": found} if found else None

@@ -23,8 +23,8 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.household import HouseholdSounds, household_of
+from wakeword_train.data.mixed_sounds import talk_of
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import talk_of
 from wakeword_train.data.weights import clip_weights
 from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
 

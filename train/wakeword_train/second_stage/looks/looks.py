@@ -11,11 +11,9 @@ from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
-from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
-from wakeword_train.data.noises import NoiseSource
+from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, through_channels
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.talk import amid_talk, talk_of
 
 _CONFIG = FeatureConfig()
 SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length

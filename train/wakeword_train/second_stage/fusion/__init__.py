@@ -1,1 +1,0 @@
-"""How the scores of both stages become one, and the gate before the second stage."""
