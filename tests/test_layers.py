@@ -157,7 +157,6 @@ ROOMS_ABOVE = {
             "clips",
             "measure",
             "handover",
-            "page",
             "voices",
             "cli",
         ),

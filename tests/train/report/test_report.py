@@ -1,13 +1,11 @@
 """The verdict says what the card says, in plain words, and the charts stay inside their frames."""
 
 import dataclasses
-import re
 
 import pytest
 from support.reported import card
 
 from wakeword.format.operating_point import Rate
-from wakeword_tools.page.markup import curves_of_thresholds
 from wakeword_train.points import ENROLMENT
 from wakeword_train.report.verdict import Verdict, VerdictGrade, verdict
 
@@ -98,14 +96,6 @@ def test_the_next_command_is_whole() -> None:
     assert "wakeword record 'hey <b>' --count 10 --out takes and then " in first
     assert "wakeword train --from hey-b.onnx --positives takes --background talk --out my-hey-b.onnx" in first
     assert "two minutes" in first
-
-
-def test_charts_stay_inside_their_frames() -> None:
-    curve = curves_of_thresholds([[(0.0, 0.1), (0.5, 0.8), (50.0, 1.0)]], chosen=[(0.5, 0.8)])
-    places = [float(number) for number in re.findall(r"[ML]([\d.-]+)", curve)]
-    assert places
-    assert all(0 <= x <= 520 for x in places)
-    assert curves_of_thresholds([], chosen=[]) == ""
 
 
 def test_a_word_without_real_speech_in_its_language_says_so_and_asks_for_an_hour_of_radio() -> None:

@@ -22,16 +22,14 @@ from wakeword_tools.measure.paired import PairedDifference, paired_shares
 from wakeword_tools.measure.rates import choose_fa_per_hour, measure
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
-from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing
+from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_tools.transcripts import speaker_of, transcripts_beside
 
 RESAMPLES = 2000
 _BLOCK = 750
 """Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
-Curve = list[tuple[float, float]]
-"""False accepts an hour and recall, at ever lower thresholds."""
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,6 @@ def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.
     by_clip = paired_shares(first, found)
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
     return dataclasses.replace(by_clip, low=min(low, by_clip.low), high=max(high, by_clip.high))
-
-
-def curve_of(scores: ScoreSet, most: float) -> Curve:
-    """Recall at the thresholds that allow ever more events, up to ``most`` an hour."""
-    events = int(most * scores.hours)
-    allowed = {*range(min(events, 10) + 1), *np.geomspace(10, max(10, events), 12).astype(int).tolist()}
-    points: dict[float, float] = {}
-    for count in sorted(one for one in allowed if one <= events):
-        lowest = max(threshold_allowing_events(scores.streams, count), scores.least_threshold, just_above(0.0))
-        points[events_at(scores.streams, lowest) / scores.hours] = float(np.mean(scores.positives >= lowest))
-    return sorted(points.items())
 
 
 def speakers_named(recordings: Sequence[ReadRecording]) -> int | None:

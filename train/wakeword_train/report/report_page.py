@@ -9,15 +9,8 @@ from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.kinds import Kind
-from wakeword_tools.page.markup import (
-    bullets,
-    commands,
-    document,
-    sound,
-    spoken,
-    text,
-)
 from wakeword_train.data.clips import Clip
+from wakeword_train.report.markup import bullets, commands, document, sound, spoken, text
 from wakeword_train.report.verdict import NextStep, verdict
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.training import TrainingResult

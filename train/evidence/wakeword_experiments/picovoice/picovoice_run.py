@@ -19,14 +19,15 @@ from wakeword_experiments.figures_report import versions
 from wakeword_experiments.picovoice.mixture import AFTER, GAP, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import FROM_TEXT, TRAINED, picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.measure.referee import Metric, Resample, curve_of, resampled
-from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
+from wakeword_tools.measure.referee import Metric, Resample, resampled
+from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, read_engine
 from wakeword_tools.measure.thresholds import just_above, threshold_allowing
 
 RATES = (0.1, 0.5, 1.0)
 """False alarms an hour at which words are counted that are missed; the benchmark's is the first."""
 _MOST = 2.0
+"""False alarms an hour at which a curve ends."""
 _RESAMPLES = 500
 
 
@@ -91,7 +92,7 @@ def measure_word(
             f"{rate:g}": [missed_of(sets[place], rate), *np.percentile(drawn[:, row, place], [2.5, 97.5]).tolist()]
             for row, rate in enumerate(RATES)
         }
-        found.append({"engine": _name(engine, subject), "missed": missed, "curve": curve_of(sets[place], _MOST)})
+        found.append({"engine": _name(engine, subject), "missed": missed, "curve": curve_of(sets[place])})
         report(f"{engine}: {100 * missed['0.1'][0]:.1f} % missed at 0.1 an hour")
     return {
         "word": word,
@@ -104,6 +105,17 @@ def measure_word(
         "noise": [folder.name for folder in material.noise],
         "engines": found,
     }
+
+
+def curve_of(scores: ScoreSet) -> list[tuple[float, float]]:
+    """False alarms an hour and the share of words found, at ever lower thresholds."""
+    events = int(_MOST * scores.hours)
+    allowed = {*range(min(events, 10) + 1), *np.geomspace(10, max(10, events), 12).astype(int).tolist()}
+    points: dict[float, float] = {}
+    for count in sorted(one for one in allowed if one <= events):
+        lowest = max(threshold_allowing_events(scores.streams, count), scores.least_threshold, just_above(0.0))
+        points[events_at(scores.streams, lowest) / scores.hours] = float(np.mean(scores.positives >= lowest))
+    return sorted(points.items())
 
 
 def _name(engine: str, subject: Subject) -> str:
