@@ -369,7 +369,9 @@ def test_no_python_of_ours_looks_for_modules_in_the_current_folder(module: Modul
     starts = {"Process", "Pool", "ProcessPoolExecutor", "Manager"}
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in starts:
-            assert str(module) == "wakeword/batch/jobs/crew.py", f"{module}: use ``Crew``, which starts them safely"
+            assert str(module) == "wakeword/batch/jobs/processes.py", (
+                f"{module}: use ``Crew``, which starts them safely"
+            )
 
 
 # --- packages

@@ -7,7 +7,7 @@ from support.spoken import command_voices
 
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword_tools.clips.clip_plan import Recipe, plan
 from wakeword_tools.clips.synthesize import SpeakWork, SpokenClip
 from wakeword_tools.engines.registry import english_voices
@@ -30,7 +30,7 @@ def clips() -> list[SpokenClip]:
 
 def test_every_executor_gives_the_same_rows(clips: list[SpokenClip]) -> None:
     ways = [
-        (SpeakWork(), ThisProcess()),
+        (SpeakWork(), Executor()),
         (pickle.loads(pickle.dumps(SpeakWork())), Processes(2)),
     ]
     first, *others = [[row for _, row in Run(work, clips).rows(executor, ignore)] for work, executor in ways]

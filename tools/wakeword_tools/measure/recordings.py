@@ -16,7 +16,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.types import Scores
-from wakeword.batch.inputs.recording import Recording as Source
+from wakeword.batch.inputs import Recording as Source
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
