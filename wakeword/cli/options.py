@@ -1,7 +1,6 @@
 """Options that several commands share, and the detector that they describe."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.detection import Detection, Keeps
+from wakeword.audio.detection import Keeps
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli.completion import model_names, point_names
@@ -171,7 +170,6 @@ def open_detector(
     channel: int | None = None,
     refractory: int = DEFAULT_REFRACTORY,
     pre_roll: float = 0.5,
-    on_near_miss: Callable[[Detection], None] | None = None,
     provider: str = "cpu",
     keep: Keeps | None = None,
 ) -> tuple[Detector, list[str]]:
@@ -184,7 +182,6 @@ def open_detector(
         channel=channel,
         refractory=refractory,
         pre_roll=pre_roll,
-        on_near_miss=on_near_miss,
         provider=provider,
         verify=points.verify,
         keep=keep,

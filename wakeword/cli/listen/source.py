@@ -1,5 +1,6 @@
 """The source of ``listen``: a microphone, a file, or standard input."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.microphone.device import DeviceEvent
 from wakeword.microphone.microphone import Microphone
+
+_SECONDS_BETWEEN_WARNINGS = 10.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
         device = number_or_name(options.device)
         with (
             without_native_messages(),
-            Microphone(device, channels=channels, reconnect=options.reconnect, on_event=_report) as microphone,
+            Microphone(device, channels=channels, reconnect=options.reconnect, on_event=_reporting()) as microphone,
         ):
             yield microphone
     elif options.recording is None:
@@ -70,10 +73,20 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
             yield source
 
 
-def _report(event: DeviceEvent) -> None:
-    # A machine that is always too slow drops audio every second; the monitor reports that every 10 s at most.
-    if event.kind != "dropped":
+def _reporting() -> Callable[[DeviceEvent], None]:
+    """A function that reports what happens to a microphone; audio that this program drops at most every 10 seconds."""
+    not_before = 0.0
+
+    def report(event: DeviceEvent) -> None:
+        nonlocal not_before
+        if event.kind == "dropped":
+            # A machine that is always too slow drops audio every second.
+            if time.monotonic() < not_before:
+                return
+            not_before = time.monotonic() + _SECONDS_BETWEEN_WARNINGS
         complain(event.message)
+
+    return report
 
 
 PlaybackOption = Annotated[
