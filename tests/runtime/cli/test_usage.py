@@ -158,7 +158,7 @@ def test_a_model_to_calibrate_is_a_file_of_the_user(cli, here: Path) -> None:
     assert "/alexa.onnx alexa.onnx, and --model alexa.onnx" in refused.err
 
 
-@pytest.mark.parametrize(("line", "nearest"), [("lisen", "listen"), ("info --al alexa", "--all")])
+@pytest.mark.parametrize(("line", "nearest"), [("lisen", "listen"), ("info --jsn alexa", "--json")])
 def test_a_misspelt_command_or_option_is_answered_with_the_nearest_one(cli, line: str, nearest: str) -> None:
     status, _, err = cli(*line.split())
     assert (status, err.count("\n")) == (2, 1)
