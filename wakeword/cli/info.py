@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from wakeword.base.text import counted, printable
-from wakeword.cli.completion import model_names
 from wakeword.cli.console import note
+from wakeword.cli.ranges import model_names
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_of

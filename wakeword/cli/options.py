@@ -11,8 +11,7 @@ import typer
 from wakeword.audio.detection import Keeps
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.cli.completion import model_names, point_names
-from wakeword.cli.ranges import finite, separate
+from wakeword.cli.ranges import finite, model_names, separate
 from wakeword.cli.voice_command import voices_of
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
@@ -47,12 +46,7 @@ ModelOption = Annotated[
 ]
 PointOption = Annotated[
     str | None,
-    typer.Option(
-        "--point",
-        metavar="NAME",
-        autocompletion=point_names,
-        help="Use this operating point; `wakeword info` lists a model's.",
-    ),
+    typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
 ]
 VerifyOption = Annotated[
     bool,

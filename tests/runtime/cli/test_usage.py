@@ -170,9 +170,8 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
     for line in (("listen", "--sensitivity", "0.8"), ("scan", "--sensitivity=3")):
         status, _, err = cli(*line)
         assert (status, err.count("\n")) == (2, 1)
-        assert "--sensitivity; try: --point NAME, or --threshold X: the lower it is, the more is found" in err
-    assert "threshold" not in cli("web", "--sensitivity", "3").err
-    assert cli("scan", "talk.wav", "--json").err == "wakeword: no such option: --json; try: --format json\n"
+        assert "--sensitivity; for instance: " in err
+        assert "threshold" not in err
 
 
 @pytest.mark.parametrize("name", each_command())
