@@ -14,6 +14,7 @@ import numpy as np
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
+    Timing,
     bandwidth,
     check_channels,
     clipping,
@@ -45,13 +46,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckRecording:
-    """Audio from a device or a file."""
+    """Audio from a device."""
 
     samples: Samples
     """``(samples, channels)`` float32, full scale 1."""
     sample_rate: int
     stamps: Sequence[Stamp] = field(default=(), repr=False)
-    """Time stamps of the device's blocks; none for a file."""
+    """Time stamps of the device's blocks."""
     overflows: int = 0
     """Blocks before which the driver reported lost samples."""
 
@@ -72,8 +73,9 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
         _offset(samples),
         *_hum(mean, sample_rate, measured),
     ]
-    found += [_bandwidth(mean, sample_rate), _dropouts(recording)]
-    return found + (_rate(recording) if recording.stamps else [])
+    timed = timing(recording.stamps, sample_rate)
+    found += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
+    return found + _rate(timed, sample_rate)
 
 
 def finding(name: str, value: float, unit: str, text: str, verdict: Severity, advice: str) -> Finding:
@@ -96,8 +98,6 @@ def _channels(samples: Samples) -> Finding:
     checked = check_channels(samples)
     number = samples.shape[1]
     text = f"{number}"
-    if checked.alike:
-        text += f"; the same on {', '.join(f'{a} and {b}' for a, b in checked.alike[:3])}"
     if checked.dead:
         text += f"; silent: {', '.join(map(str, checked.dead))}"
     if len(checked.dead) == number or 20 * math.log10(np.abs(samples).max()) < _SILENT_DB:
@@ -189,9 +189,8 @@ def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
     return finding("bandwidth", edge, "Hz", text, graded(-edge, -7_000, -5_000), advice)
 
 
-def _dropouts(recording: CheckRecording) -> Finding:
-    holes = dropouts(recording.samples.mean(axis=1), recording.sample_rate)
-    skipped = timing(recording.stamps, recording.sample_rate).missing_seconds
+def _dropouts(recording: CheckRecording, mean: Samples, skipped: float) -> Finding:
+    holes = dropouts(mean, recording.sample_rate)
     text = f"{holes.number} hole(s) of zeros, {1_000 * holes.seconds:.0f} ms"
     if recording.stamps:
         text += f"; {1_000 * skipped:.0f} ms skipped; {recording.overflows} overflow(s)"
@@ -203,15 +202,12 @@ def _dropouts(recording: CheckRecording) -> Finding:
     return finding("dropouts", lost, "s", text, verdict, advice)
 
 
-def _rate(recording: CheckRecording) -> list[Finding]:
-    measured = timing(recording.stamps, recording.sample_rate)
+def _rate(measured: Timing, sample_rate: int) -> list[Finding]:
     if measured.measured_rate is None or measured.uncertainty is None:
         return []
-    off = measured.measured_rate / recording.sample_rate - 1
-    text = (
-        f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, nominal {recording.sample_rate} Hz ({off:+.2%})"
-    )
-    verdict = graded(abs(off) - measured.uncertainty / recording.sample_rate, 0.005, 0.03)
+    off = measured.measured_rate / sample_rate - 1
+    text = f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, nominal {sample_rate} Hz ({off:+.2%})"
+    verdict = graded(abs(off) - measured.uncertainty / sample_rate, 0.005, 0.03)
     advice = "Set the device to its real rate in the sound server or driver: its nominal rate is wrong."
     return [finding("sample rate", measured.measured_rate, "Hz", text, verdict, advice)]
 

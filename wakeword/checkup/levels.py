@@ -137,32 +137,22 @@ class ChannelCheck(NamedTuple):
 
     dead: tuple[int, ...]
     """Silent, or 40 dB below the loudest."""
-    alike: tuple[tuple[int, int], ...]
-    """Pairs that carry the same signal."""
     mixing_loss: float
     """Level of the mean of the channels relative to their mean power, dB: 0 for one signal on all, -3 for two independent
     ones or if one of two is dead, far below for two that cancel each other."""
 
 
 _DEAD_DB = 40.0
-_SAME_CORRELATION = 0.9999
 
 
 def check_channels(samples: Samples) -> ChannelCheck:
     """The channels of ``(samples, channels)``."""
     x = np.asarray(samples, np.float64)
     x = x - x.mean(axis=0)
-    covariance = x.T @ x / max(1, len(x))
-    powers = np.diag(covariance)
+    powers = np.square(x).sum(axis=0) / max(1, len(x))
     dead = tuple(int(c) for c in np.flatnonzero(powers <= powers.max() * 10 ** (-_DEAD_DB / 10)))
-    alike = tuple(
-        (a, b)
-        for a in range(len(powers))
-        for b in range(a + 1, len(powers))
-        if a not in dead and b not in dead and covariance[a, b] > _SAME_CORRELATION * max(powers[a], powers[b])
-    )
     loss = decibels(float(np.square(x.mean(axis=1)).mean() / powers.mean())) if powers.any() else 0.0
-    return ChannelCheck(dead, alike, loss)
+    return ChannelCheck(dead, loss)
 
 
 class Timing(NamedTuple):
