@@ -83,7 +83,7 @@ def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mappi
         )
         for split, number in numbers_of("--count", count, shares).items()
     ]
-    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.step.done > 0):
+    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.done > 0):
         return synthesize(
             parts,
             out,
