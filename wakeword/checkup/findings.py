@@ -1,6 +1,6 @@
 """The quality of a recording, and what to change: limits for the figures of ``levels``.
 
-The limits of level, noise, hum, clipping, offset and bandwidth are where a shipped model's scores for its keyword begin to
+The limits of level, noise, clipping, offset and bandwidth are where a shipped model's scores for its keyword begin to
 fall (warn), and where it misses a third or more of the keywords that it would have found (bad).
 """
 
@@ -20,7 +20,6 @@ from wakeword.checkup.levels import (
     clipping,
     dc_offset,
     dropouts,
-    hum,
     levels,
     timing,
 )
@@ -71,7 +70,6 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
         _noise(measured),
         _clipping(samples),
         _offset(samples),
-        *_hum(mean, sample_rate, measured),
     ]
     timed = timing(recording.stamps, sample_rate)
     found += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
@@ -140,7 +138,7 @@ def _noise(measured: Levels) -> Finding:
         )
     else:
         verdict = graded(measured.noise, -45, -25)
-        advice = "Find the source of the noise, or turn the gain down, and measure again."
+        advice = "Find the source of the noise, such as a power supply, or turn the gain down, and measure again."
     return finding("noise floor", measured.noise, "dBFS", text, verdict, advice)
 
 
@@ -164,19 +162,6 @@ def _offset(samples: Samples) -> Finding:
     worst = max((dc_offset(channel) for channel in samples.T), key=abs)
     advice = "Use another input or adapter, or switch on the driver's DC filter: the converter has an offset."
     return finding("DC offset", worst, "", f"{worst:+.2%} of full scale", graded(abs(worst), 0.03, 0.2), advice)
-
-
-_USUAL_VOICE = -30.0
-
-
-def _hum(mean: Samples, sample_rate: int, others: Levels) -> list[Finding]:
-    measured = hum(mean, sample_rate)
-    if measured is None:
-        return []
-    text = "none" if measured.level == -math.inf else f"{measured.frequency} Hz and multiples: {_db(measured.level)}"
-    voice = others.speech if _over_noise(others) >= _NO_SPEECH_DB else _USUAL_VOICE
-    advice = "Try another power supply or USB port, or a shielded cable: there is mains hum."
-    return [finding("hum", measured.level, "dBFS", text, graded(measured.level - voice, -20, -8), advice)]
 
 
 def _bandwidth(mean: Samples, sample_rate: int) -> Finding:

@@ -207,40 +207,6 @@ def power_spectra(samples: Samples, size: int) -> NDArray[np.float64]:
     return np.asarray(powers, np.float64)
 
 
-class Hum(NamedTuple):
-    """Mains hum: 50 or 60 Hz and their multiples."""
-
-    frequency: int
-    level: float
-    """dBFS; -inf if there is no hum above the noise."""
-
-
-_HARMONICS = 8
-_MIN_HUM_SECONDS = 2.0
-
-
-def hum(samples: Samples, sample_rate: int) -> Hum | None:
-    """The stronger of 50 and 60 Hz in ``(samples,)`` with up to eight harmonics, ``None`` for less than 2 s.
-
-    Each bin of 1 Hz is the median over the recording, so that speech does not count; the level around each harmonic is
-    subtracted as background.
-    """
-    if len(samples) < _MIN_HUM_SECONDS * sample_rate:
-        return None
-    spectrum = np.median(power_spectra(samples, sample_rate), axis=0)
-    found = []
-    for frequency in (50, 60):
-        power = 0.0
-        for centre in range(frequency, frequency * _HARMONICS + 1, frequency):
-            around = np.concatenate((spectrum[centre - 12 : centre - 3], spectrum[centre + 4 : centre + 13]))
-            line = spectrum[centre - 2 : centre + 3].sum()
-            background = 5 * float(np.median(around))
-            # Noise alone sometimes reaches twice the background.
-            power += line - background if line > 4 * background else 0.0
-        found.append(Hum(frequency, decibels(power)))
-    return max(found, key=lambda one: one.level)
-
-
 _BAND = 200
 _EDGE_BANDS = 2
 _MIN_EDGE, _MIN_EDGE_HZ = 20.0, 2_000

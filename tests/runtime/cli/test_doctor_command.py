@@ -108,8 +108,8 @@ def test_without_portaudio_it_says_what_to_install_and_measures_the_machine(
     ("findings", "error", "said"),
     [
         ([("level", "ok"), (PROCESSOR, "warn")], None, "Yes"),
-        ([("hum", "warn")], None, "Yes; to make it better: change the hum"),
-        ([("hum", "warn"), ("level", "bad")], None, "No: level. change the level"),
+        ([("noise floor", "warn")], None, "Yes; to make it better: change the noise floor"),
+        ([("noise floor", "warn"), ("level", "bad")], None, "No: level. change the level"),
         ([("level", "ok"), (PROCESSOR, "bad")], None, "Yes; but this machine is too slow"),
         ([("level", "silent")], None, f"Not known. {NO_VOICE}"),
         ([], NO_INPUT, "It was not heard: expected an input device, found none; connect a microphone"),
