@@ -15,7 +15,7 @@ from wakeword.base.version import __version__
 from wakeword.checkup.capture import record_device
 from wakeword.checkup.findings import NO_VOICE, Finding, diagnose
 from wakeword.checkup.processor import PROCESSOR, examine_processor
-from wakeword.cli.console import complain, note, without_native_messages
+from wakeword.cli.console import complain, note
 from wakeword.cli.devices import print_devices
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
@@ -76,7 +76,11 @@ def doctor(
     The first line says whether the microphone is fit. Stay silent at first, then speak as you would say the wake word.
     Exit status 1 if something is bad.
     """
-    examination = examine_machine(device, seconds)
+    examination = Examination(_versions(), findings=[examine_processor(DEFAULT_KEYWORD)])
+    try:
+        _listen(examination, device, seconds)
+    except WakewordError as error:
+        examination.error = str(error)
     if as_json:
         found = {"usable": examination.usable, "answer": examination.answer}
         print(json.dumps({**asdict(examination), **found}, allow_nan=False))
@@ -88,24 +92,11 @@ def doctor(
         raise typer.Exit(1)
 
 
-def examine_machine(device: str | None, seconds: float) -> Examination:
-    """Examine this machine and ``seconds`` of the device."""
-    examination = Examination(_versions())
-    examination.findings.append(examine_processor(DEFAULT_KEYWORD))
-    try:
-        with without_native_messages():
-            _listen(examination, device, seconds)
-    except WakewordError as error:
-        examination.error = str(error)
-    return examination
-
-
 def _versions() -> dict[str, str]:
     versions = {"wakeword": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "onnxruntime", "sounddevice")}
     try:
-        with without_native_messages():
-            description = PORTAUDIO.call(lambda: sounddevice_module().get_portaudio_version()[1])
+        description = PORTAUDIO.call(lambda: sounddevice_module().get_portaudio_version()[1])
         # "PortAudio V19.6.0-devel, revision ..."
         versions["PortAudio"] = description.removeprefix("PortAudio ").split(",")[0]
     except AudioDeviceError:

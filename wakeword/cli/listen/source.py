@@ -13,7 +13,7 @@ from wakeword.audio.pcm import MAX_CHANNELS, naming
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
-from wakeword.cli.console import complain, without_native_messages
+from wakeword.cli.console import complain
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.microphone.device import DeviceEvent
 from wakeword.microphone.microphone import Microphone
@@ -60,10 +60,8 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
         # As many as needed to include the chosen one.
         channels = 1 if options.channel is None else options.channel + 1
         device = number_or_name(options.device)
-        with (
-            without_native_messages(),
-            Microphone(device, channels=channels, reconnect=options.reconnect, on_event=_reporting()) as microphone,
-        ):
+        report = _reporting()
+        with Microphone(device, channels=channels, reconnect=options.reconnect, on_event=report) as microphone:
             yield microphone
     elif options.recording is None:
         yield StdinSource()
