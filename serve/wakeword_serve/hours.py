@@ -96,7 +96,6 @@ class HeardHours:
             self._thread.join(seconds_left)
 
     def _run(self) -> None:
-        remove_abandoned([self._path])
         while not self._closed.wait(_SECONDS_BETWEEN):
             self._write()
         self._write()
@@ -109,6 +108,7 @@ class HeardHours:
                 return
             try:
                 with turn_in(self._path.parent):
+                    remove_abandoned([self._path])
                     days: dict[str, list[object]] = {}
                     for (day, key), heard in _with(_read(self._path, self._complain), pending).items():
                         days.setdefault(day, []).append([*key[:2], *heard[:2], key[2]])

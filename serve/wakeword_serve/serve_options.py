@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from wakeword.cli.completion import model_names
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions
-from wakeword.cli.ranges import finite, separate
+from wakeword.cli.ranges import finite, model_names, separate
 from wakeword_serve.logs import LogFormat
 
 

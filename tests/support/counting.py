@@ -1,6 +1,5 @@
 """A work for tests of executors: numbers doubled, with items that fail, kill their process, or wait."""
 
-import hashlib
 import os
 import signal
 import tempfile
@@ -28,7 +27,6 @@ class Number:
     """A file that says whether ``kill once`` has happened; for ``meet``, the folder where items meet."""
     seconds: float = 1.0
     stamp: str = "1"
-    content: str = ""
 
     @property
     def key(self) -> str:
@@ -37,9 +35,6 @@ class Number:
     @property
     def size(self) -> float:
         return 1.0
-
-    def digest(self) -> str:
-        return hashlib.sha256(self.content.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,6 @@ from typing import Any
 
 from wakeword.base.errors import ConfigError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 _TEMPORARY = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}(?P<suffix>(\.[^.]*)?)", re.DOTALL)
 """The name of a temporary file of ``replacing``."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -93,15 +88,15 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
     target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     with _failures_named(path, target.parent):
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        os.close(handle)
         temporary = Path(name)
         try:
-            with _in_use(handle):
-                yield temporary
-                # mkstemp makes files that only their owner may read.
-                old = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_UMASK
-                own = 0o640 if target.parent.stat().st_mode & stat.S_ISGID else 0o600
-                temporary.chmod(own if private else old)
-                temporary.replace(target)
+            yield temporary
+            # mkstemp makes files that only their owner may read.
+            old = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_UMASK
+            own = 0o640 if target.parent.stat().st_mode & stat.S_ISGID else 0o600
+            temporary.chmod(own if private else old)
+            temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -109,40 +104,15 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
 def remove_abandoned(targets: Iterable[Path]) -> None:
     """Remove the temporary files of ``replacing`` for these files that processes have left which were killed.
 
-    One in use is locked by its process and stays, as do all on a system without locks of this kind.
+    Only for a process that is alone in writing these files: it would take those of others away too.
     """
     wanted = set(targets)
-    for folder in {target.parent for target in wanted} if fcntl is not None else ():
+    for folder in {target.parent for target in wanted}:
         with suppress(OSError):  # what cannot be listed cannot be written either, which is reported there
             for found in list(folder.iterdir()):
                 name = _TEMPORARY.fullmatch(found.name)
                 if name and folder / name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
-                    _remove_unlocked(found)
-
-
-def _remove_unlocked(path: Path) -> None:
-    with suppress(OSError):
-        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
-        finally:
-            os.close(handle)
-
-
-@contextmanager
-def _in_use(handle: int) -> Iterator[None]:
-    """Keep the temporary file locked where there are locks; close it at the end."""
-    if fcntl is None:  # an open file could not be renamed there
-        os.close(handle)
-        yield
-        return
-    try:
-        with suppress(OSError):  # some network file systems have none
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(handle)
+                    found.unlink()
 
 
 @contextmanager

@@ -1,9 +1,14 @@
 """Files in folders of any depth, and the folders in which they cannot be looked for."""
 
+import errno
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+_NO_FILE = (errno.ENOENT, errno.ELOOP)
+"""Of a link to nothing, or in a circle."""
 
 
 @dataclass
@@ -35,25 +40,14 @@ def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
             try:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-                elif is_wanted(entry.name) and _is_file(entry):
+                elif is_wanted(entry.name) and stat.S_ISREG(entry.stat().st_mode):
                     found.files.append(Path(entry.path))
             except OSError as error:
                 # The folder is at fault, not the file: a user who may list a folder may still not look into it.
-                found.unsearched[Path(folder)] = _reason(error)
+                if error.errno not in _NO_FILE:
+                    found.unsearched[Path(folder)] = _reason(error)
     found.files.sort()
     return found
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file or leads to one. Raises ``PermissionError`` where that cannot be found out."""
-    try:
-        # Not only its type, which the folder knows: in a folder without search permission no file can be opened.
-        entry.stat()
-        return entry.is_file()
-    except PermissionError:
-        raise
-    except OSError:  # a link to nothing, or in a circle
-        return False
 
 
 def _reason(error: OSError) -> str:

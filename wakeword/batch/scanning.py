@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from wakeword.audio.sources import FileSource
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
-from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.inputs import Recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.engine import Detector
 from wakeword.model.model import parse_model
-from wakeword.verify.known_voices import Voices
 
 _NO_AUDIO = np.zeros(0, np.float32)
 _FIELDS = ("keyword", "score", "start", "end", "stage_one", "speaker")
@@ -45,24 +43,13 @@ class Scanned:
 class ScanWork:
     """Finds the words of models in recordings: ``jobs.work.Work``. Rows are ``Scanned``.
 
-    ``models``: the bytes of model files, which travel to the processes. ``threshold``, ``point``, ``verify`` and
-    ``voices`` as for ``Detector``. ``detector`` is one of exactly this description, if there is one already, for work in
-    this process.
+    ``models``: the bytes of model files, which travel to the processes, as do the ``settings``, for ``Detector``: values
+    that ``repr`` tells apart. ``detector`` is one of exactly this description, if there is one already, for work in this
+    process.
     """
 
-    def __init__(
-        self,
-        models: Sequence[bytes],
-        *,
-        threshold: float | None = None,
-        point: str | None = None,
-        verify: bool = True,
-        voices: Voices | None = None,
-        detector: Detector | None = None,
-    ) -> None:
-        self._models, self._threshold, self._point, self._verify = list(models), threshold, point, verify
-        self._voices = voices
-        self._detector = detector
+    def __init__(self, models: Sequence[bytes], detector: Detector | None = None, **settings: Any) -> None:
+        self._models, self._detector, self._settings = list(models), detector, settings
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_detector": None}
@@ -70,25 +57,12 @@ class ScanWork:
     @property
     def digest(self) -> str:
         """SHA-256 of models, settings and the version of this package."""
-        settings = {
-            "version": __version__,
-            "models": [hashlib.sha256(model).hexdigest() for model in self._models],
-            "threshold": self._threshold,
-            "point": self._point,
-            "verify": self._verify,
-            "voices": repr(self._voices),
-        }
-        return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+        models = [hashlib.sha256(model).hexdigest() for model in self._models]
+        return hashlib.sha256(repr((__version__, models, self._settings)).encode()).hexdigest()
 
     def begin(self, report: Report) -> Callable[[Recording], Scanned]:
         """Load the models. Raises ``ModelError`` and ``ConfigError`` as ``Detector`` does."""
-        detector = self._detector or Detector(
-            [parse_model(model) for model in self._models],
-            threshold=self._threshold,
-            point=self._point,
-            verify=self._verify,
-            voices=self._voices,
-        )
+        detector = self._detector or Detector([parse_model(model) for model in self._models], **self._settings)
         return partial(_scan, detector, report)
 
     def lost(self, item: Recording, reason: str) -> Scanned:
@@ -108,11 +82,8 @@ class ScanWork:
 
     def from_json(self, content: Any) -> Scanned:
         """The row of ``to_json``."""
-        found = content["detections"]
-        detections = tuple(Detection(audio=_NO_AUDIO, **{name: one[name] for name in _FIELDS}) for one in found)
-        # By name: earlier versions wrote more.
-        values = {field.name: content[field.name] for field in dataclasses.fields(Scanned)}
-        return Scanned(**{**values, "detections": detections})
+        detections = tuple(Detection(audio=_NO_AUDIO, **one) for one in content["detections"])
+        return Scanned(**{**content, "detections": detections})
 
 
 def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:

@@ -118,24 +118,19 @@ def web_folder() -> Path:
     return assets_folder().with_name("web")
 
 
-def listed_files() -> list[str]:
-    """The paths of all files of the page: what a service worker keeps for use without a network."""
+def site_files(runtime: Path) -> dict[str, Path]:
+    """The file behind each path, of the page, the models and ``runtime``, the folder of ONNX Runtime.
+
+    The paths are those in a checkout: a static server at its root serves the same page. They are in a list, of which a
+    service worker keeps all for use without a network. Raises ``ConfigError`` if it, or one of them, is missing.
+    """
     try:
         listed: list[str] = json.loads((web_folder() / "files.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"expected the page's list of files, could not read it: {error}; install it again") from error
-    return listed
-
-
-def site_files(runtime: Path) -> dict[str, Path]:
-    """The file behind each path, of the page, the models and ``runtime``, the folder of ONNX Runtime.
-
-    The paths are those in a checkout: a static server at its root serves the same page. Raises ``ConfigError`` if one of
-    them is missing.
-    """
     folders = {RUNTIME: runtime, "web/": web_folder(), "assets/": assets_folder()}
     found = {}
-    for path in (*listed_files(), *_OF_WORKER):
+    for path in (*listed, *_OF_WORKER):
         prefix = next(prefix for prefix in folders if path.startswith(prefix))
         found[path] = folders[prefix] / path.removeprefix(prefix)
     if (ear := ear_folder()) is not None:

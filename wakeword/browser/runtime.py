@@ -4,16 +4,15 @@ They are not in the wheel, as 14 MB are much for the few who want the page.
 """
 
 import hashlib
-import os
+import io
 import tarfile
-import urllib.error
-import urllib.request
-from http.client import HTTPException
+import zlib
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.fetching import fetched
 from wakeword.base.files import read_limited, write_whole
 
 RUNTIME_VERSION = "1.30.0"
@@ -28,25 +27,14 @@ _ADVICE = (
     f"{', '.join(DIGESTS)}"
 )
 
-_REGISTRY = "https://registry.npmjs.org"
-_REGISTRY_VARIABLES = ("npm_config_registry", "NPM_CONFIG_REGISTRY")
+_PACKAGE = f"https://registry.npmjs.org/onnxruntime-web/-/onnxruntime-web-{RUNTIME_VERSION}.tgz"
+_MAX_PACKAGE_BYTES = 64 * 2**20
 _MAX_BYTES = 32 * 2**20
-_SECONDS = 60.0
 
 
 def cache_folder() -> Path:
     """Where the files are kept, for this user."""
     return user_cache_path("wakeword", appauthor=False) / f"onnxruntime-web-{RUNTIME_VERSION}"
-
-
-def package_url() -> str:
-    """The address of the npm package, in the registry that npm is set to use or in the public one."""
-    given = next(filter(None, map(os.environ.get, _REGISTRY_VARIABLES)), _REGISTRY)
-    if not given.startswith(("http://", "https://")):
-        raise ConfigError(
-            f"expected npm_config_registry to be an address of http or https, got {given!r:.80}; {_ADVICE}"
-        )
-    return f"{given.rstrip('/')}/onnxruntime-web/-/onnxruntime-web-{RUNTIME_VERSION}.tgz"
 
 
 def problem_of(folder: Path) -> str | None:
@@ -70,30 +58,13 @@ def require_runtime(folder: Path) -> Path:
 
 
 def fetch_runtime(folder: Path) -> None:
-    """Download the files into ``folder``. Raises ``ConfigError`` if they cannot be had or have other digests.
-
-    The package is read as a stream and left as soon as the last file has come.
-    """
-    url = package_url()
-    missing = dict(DIGESTS)
+    """Download the files into ``folder``. Raises ``ConfigError`` if they cannot be had or have other digests."""
     try:
-        with (
-            urllib.request.urlopen(url, timeout=_SECONDS) as package,
-            tarfile.open(fileobj=package, mode="r|gz") as archive,
-        ):
-            for member in archive:
-                name = member.name.removeprefix("package/dist/")
-                if name not in missing or not member.isfile() or member.size > _MAX_BYTES:
-                    continue
-                content = archive.extractfile(member)
-                data = b"" if content is None else content.read()
-                if hashlib.sha256(data).hexdigest() != missing.pop(name):
-                    raise ConfigError(f"{url}: expected {name} of its digest, got another file; {_ADVICE}")
-                write_whole(folder / name, data)
-                if not missing:
-                    return
-    # ValueError: an address that is none.
-    except (OSError, tarfile.TarError, EOFError, HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-        raise ConfigError(f"{url}: expected ONNX Runtime for the web, could not get it: {reason}; {_ADVICE}") from error
-    raise ConfigError(f"{url}: expected {', '.join(missing)} in the package, found none; {_ADVICE}")
+        package = b"".join(fetched(_PACKAGE, most=_MAX_PACKAGE_BYTES, failure=ConfigError))
+        with tarfile.open(fileobj=io.BytesIO(package), mode="r:gz") as archive:
+            for name in DIGESTS:
+                content = archive.extractfile(f"package/dist/{name}")
+                write_whole(folder / name, b"" if content is None else content.read(_MAX_BYTES))
+    except (ConfigError, OSError, tarfile.TarError, EOFError, KeyError, zlib.error) as error:
+        raise ConfigError(f"expected ONNX Runtime for the web, could not get it: {error}; {_ADVICE}") from error
+    require_runtime(folder)

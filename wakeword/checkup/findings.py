@@ -1,6 +1,6 @@
 """The quality of a recording, and what to change: limits for the figures of ``levels``.
 
-The limits of level, noise, hum, clipping, offset and bandwidth are where a shipped model's scores for its keyword begin to
+The limits of level, noise, clipping, offset and bandwidth are where a shipped model's scores for its keyword begin to
 fall (warn), and where it misses a third or more of the keywords that it would have found (bad).
 """
 
@@ -14,12 +14,12 @@ import numpy as np
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
+    Timing,
     bandwidth,
     check_channels,
     clipping,
     dc_offset,
     dropouts,
-    hum,
     levels,
     timing,
 )
@@ -45,13 +45,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckRecording:
-    """Audio from a device or a file."""
+    """Audio from a device."""
 
     samples: Samples
     """``(samples, channels)`` float32, full scale 1."""
     sample_rate: int
     stamps: Sequence[Stamp] = field(default=(), repr=False)
-    """Time stamps of the device's blocks; none for a file."""
+    """Time stamps of the device's blocks."""
     overflows: int = 0
     """Blocks before which the driver reported lost samples."""
 
@@ -70,10 +70,10 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
         _noise(measured),
         _clipping(samples),
         _offset(samples),
-        *_hum(mean, sample_rate, measured),
     ]
-    found += [_bandwidth(mean, sample_rate), _dropouts(recording)]
-    return found + (_rate(recording) if recording.stamps else [])
+    timed = timing(recording.stamps, sample_rate)
+    found += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
+    return found + _rate(timed, sample_rate)
 
 
 def finding(name: str, value: float, unit: str, text: str, verdict: Severity, advice: str) -> Finding:
@@ -96,8 +96,6 @@ def _channels(samples: Samples) -> Finding:
     checked = check_channels(samples)
     number = samples.shape[1]
     text = f"{number}"
-    if checked.alike:
-        text += f"; the same on {', '.join(f'{a} and {b}' for a, b in checked.alike[:3])}"
     if checked.dead:
         text += f"; silent: {', '.join(map(str, checked.dead))}"
     if len(checked.dead) == number or 20 * math.log10(np.abs(samples).max()) < _SILENT_DB:
@@ -140,7 +138,7 @@ def _noise(measured: Levels) -> Finding:
         )
     else:
         verdict = graded(measured.noise, -45, -25)
-        advice = "Find the source of the noise, or turn the gain down, and measure again."
+        advice = "Find the source of the noise, such as a power supply, or turn the gain down, and measure again."
     return finding("noise floor", measured.noise, "dBFS", text, verdict, advice)
 
 
@@ -166,19 +164,6 @@ def _offset(samples: Samples) -> Finding:
     return finding("DC offset", worst, "", f"{worst:+.2%} of full scale", graded(abs(worst), 0.03, 0.2), advice)
 
 
-_USUAL_VOICE = -30.0
-
-
-def _hum(mean: Samples, sample_rate: int, others: Levels) -> list[Finding]:
-    measured = hum(mean, sample_rate)
-    if measured is None:
-        return []
-    text = "none" if measured.level == -math.inf else f"{measured.frequency} Hz and multiples: {_db(measured.level)}"
-    voice = others.speech if _over_noise(others) >= _NO_SPEECH_DB else _USUAL_VOICE
-    advice = "Try another power supply or USB port, or a shielded cable: there is mains hum."
-    return [finding("hum", measured.level, "dBFS", text, graded(measured.level - voice, -20, -8), advice)]
-
-
 def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
     edge = bandwidth(mean, sample_rate)
     text = f"sound up to {edge / 1000:.1f} kHz, recorded at {sample_rate / 1000:g} kHz"
@@ -189,9 +174,8 @@ def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
     return finding("bandwidth", edge, "Hz", text, graded(-edge, -7_000, -5_000), advice)
 
 
-def _dropouts(recording: CheckRecording) -> Finding:
-    holes = dropouts(recording.samples.mean(axis=1), recording.sample_rate)
-    skipped = timing(recording.stamps, recording.sample_rate).missing_seconds
+def _dropouts(recording: CheckRecording, mean: Samples, skipped: float) -> Finding:
+    holes = dropouts(mean, recording.sample_rate)
     text = f"{holes.number} hole(s) of zeros, {1_000 * holes.seconds:.0f} ms"
     if recording.stamps:
         text += f"; {1_000 * skipped:.0f} ms skipped; {recording.overflows} overflow(s)"
@@ -203,15 +187,12 @@ def _dropouts(recording: CheckRecording) -> Finding:
     return finding("dropouts", lost, "s", text, verdict, advice)
 
 
-def _rate(recording: CheckRecording) -> list[Finding]:
-    measured = timing(recording.stamps, recording.sample_rate)
+def _rate(measured: Timing, sample_rate: int) -> list[Finding]:
     if measured.measured_rate is None or measured.uncertainty is None:
         return []
-    off = measured.measured_rate / recording.sample_rate - 1
-    text = (
-        f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, nominal {recording.sample_rate} Hz ({off:+.2%})"
-    )
-    verdict = graded(abs(off) - measured.uncertainty / recording.sample_rate, 0.005, 0.03)
+    off = measured.measured_rate / sample_rate - 1
+    text = f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, nominal {sample_rate} Hz ({off:+.2%})"
+    verdict = graded(abs(off) - measured.uncertainty / sample_rate, 0.005, 0.03)
     advice = "Set the device to its real rate in the sound server or driver: its nominal rate is wrong."
     return [finding("sample rate", measured.measured_rate, "Hz", text, verdict, advice)]
 

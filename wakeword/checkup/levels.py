@@ -137,32 +137,22 @@ class ChannelCheck(NamedTuple):
 
     dead: tuple[int, ...]
     """Silent, or 40 dB below the loudest."""
-    alike: tuple[tuple[int, int], ...]
-    """Pairs that carry the same signal."""
     mixing_loss: float
     """Level of the mean of the channels relative to their mean power, dB: 0 for one signal on all, -3 for two independent
     ones or if one of two is dead, far below for two that cancel each other."""
 
 
 _DEAD_DB = 40.0
-_SAME_CORRELATION = 0.9999
 
 
 def check_channels(samples: Samples) -> ChannelCheck:
     """The channels of ``(samples, channels)``."""
     x = np.asarray(samples, np.float64)
     x = x - x.mean(axis=0)
-    covariance = x.T @ x / max(1, len(x))
-    powers = np.diag(covariance)
+    powers = np.square(x).sum(axis=0) / max(1, len(x))
     dead = tuple(int(c) for c in np.flatnonzero(powers <= powers.max() * 10 ** (-_DEAD_DB / 10)))
-    alike = tuple(
-        (a, b)
-        for a in range(len(powers))
-        for b in range(a + 1, len(powers))
-        if a not in dead and b not in dead and covariance[a, b] > _SAME_CORRELATION * max(powers[a], powers[b])
-    )
     loss = decibels(float(np.square(x.mean(axis=1)).mean() / powers.mean())) if powers.any() else 0.0
-    return ChannelCheck(dead, alike, loss)
+    return ChannelCheck(dead, loss)
 
 
 class Timing(NamedTuple):
@@ -215,40 +205,6 @@ def power_spectra(samples: Samples, size: int) -> NDArray[np.float64]:
     if size % 2 == 0:
         powers[:, -1] /= 2
     return np.asarray(powers, np.float64)
-
-
-class Hum(NamedTuple):
-    """Mains hum: 50 or 60 Hz and their multiples."""
-
-    frequency: int
-    level: float
-    """dBFS; -inf if there is no hum above the noise."""
-
-
-_HARMONICS = 8
-_MIN_HUM_SECONDS = 2.0
-
-
-def hum(samples: Samples, sample_rate: int) -> Hum | None:
-    """The stronger of 50 and 60 Hz in ``(samples,)`` with up to eight harmonics, ``None`` for less than 2 s.
-
-    Each bin of 1 Hz is the median over the recording, so that speech does not count; the level around each harmonic is
-    subtracted as background.
-    """
-    if len(samples) < _MIN_HUM_SECONDS * sample_rate:
-        return None
-    spectrum = np.median(power_spectra(samples, sample_rate), axis=0)
-    found = []
-    for frequency in (50, 60):
-        power = 0.0
-        for centre in range(frequency, frequency * _HARMONICS + 1, frequency):
-            around = np.concatenate((spectrum[centre - 12 : centre - 3], spectrum[centre + 4 : centre + 13]))
-            line = spectrum[centre - 2 : centre + 3].sum()
-            background = 5 * float(np.median(around))
-            # Noise alone sometimes reaches twice the background.
-            power += line - background if line > 4 * background else 0.0
-        found.append(Hum(frequency, decibels(power)))
-    return max(found, key=lambda one: one.level)
 
 
 _BAND = 200

@@ -151,11 +151,6 @@ _WIDE: Final = 120
 """Columns from which on the help of a command has boxes."""
 _SHORT: Final = 46
 """Columns of an example on a narrow screen."""
-_INSTEAD: Final = {
-    "--sensitivity": ("--threshold", "--point NAME, or --threshold X: the lower it is, the more is found"),
-    "--json": ("--format", "--format json"),
-}
-"""An option of other programs or commands -> an option that a command must have, and what to type instead."""
 _LINE: Final = "wakeword.line"
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -224,10 +219,6 @@ def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
-    known = [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []
-    for option, (own, instead) in _INSTEAD.items():
-        if option == getattr(error, "option_name", "") and own in known:
-            return f"no such option: {option}; try: {instead}"
     if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
         return message
     more = f"for instance: {EXAMPLES[name]}" if name in EXAMPLES else "wakeword --help lists the commands"

@@ -73,7 +73,7 @@ def give_up(stream: TextIO) -> None:
 
 @contextmanager
 def without_native_messages() -> Iterator[None]:
-    """Hide what C libraries write to file descriptor 2, while Python's stderr continues to work.
+    """Hide what C libraries write to file descriptor 2, while Python's stderr continues to work: in every command.
 
     ALSA and PortAudio write many lines there for every failure, and libmpg123 even for sound files.
     """

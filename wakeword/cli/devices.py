@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 
 from wakeword.base.errors import AudioDeviceError
-from wakeword.cli.console import without_native_messages
 from wakeword.cli.models import print_columns
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
 
 
 def devices() -> None:
     """List the input devices; the default one is marked."""
-    with without_native_messages():
-        found = list_devices()
+    found = list_devices()
     if not found:
         raise AudioDeviceError(NO_INPUT)
     print_devices(found)

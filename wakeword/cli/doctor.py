@@ -4,22 +4,18 @@ import json
 import platform
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.text import Text
 
-from wakeword.audio.pcm import AudioFile, PcmStream, naming
-from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
+from wakeword.base.errors import AudioDeviceError, WakewordError
 from wakeword.base.text import printable
-from wakeword.base.types import Samples
 from wakeword.base.version import __version__
 from wakeword.checkup.capture import record_device
-from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnose
+from wakeword.checkup.findings import NO_VOICE, Finding, diagnose
 from wakeword.checkup.processor import PROCESSOR, examine_processor
-from wakeword.cli.console import complain, note, without_native_messages
+from wakeword.cli.console import complain, note
 from wakeword.cli.devices import print_devices
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
@@ -27,7 +23,6 @@ from wakeword.cli.tables import console, table
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
 
-_LONGEST_SECONDS = 60.0
 _SILENT_SHARE = 0.6
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 
@@ -39,7 +34,7 @@ class Examination:
     versions: dict[str, str]
     devices: list[Device] = field(default_factory=list)
     source: str | None = None
-    """The device or the file that was examined."""
+    """The device that was examined."""
     findings: list[Finding] = field(default_factory=list)
     error: str | None = None
     """Why no audio could be examined."""
@@ -72,13 +67,8 @@ def doctor(
     device: DeviceOption = None,
     seconds: Annotated[
         float,
-        typer.Option(
-            "--seconds", metavar="S", min=1.0, max=_LONGEST_SECONDS, callback=finite, help="How long to record."
-        ),
+        typer.Option("--seconds", metavar="S", min=1.0, max=60.0, callback=finite, help="How long to record."),
     ] = 5.0,
-    file: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="Examine the first minute of a recording instead.")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
     """Check the microphone and this machine, and say what to change.
@@ -86,7 +76,11 @@ def doctor(
     The first line says whether the microphone is fit. Stay silent at first, then speak as you would say the wake word.
     Exit status 1 if something is bad.
     """
-    examination = examine_machine(device, seconds, file)
+    examination = Examination(_versions(), findings=[examine_processor(DEFAULT_KEYWORD)])
+    try:
+        _listen(examination, device, seconds)
+    except WakewordError as error:
+        examination.error = str(error)
     if as_json:
         found = {"usable": examination.usable, "answer": examination.answer}
         print(json.dumps({**asdict(examination), **found}, allow_nan=False))
@@ -98,28 +92,11 @@ def doctor(
         raise typer.Exit(1)
 
 
-def examine_machine(device: str | None, seconds: float, file: Path | None) -> Examination:
-    """Examine this machine and ``file``, or ``seconds`` of the device."""
-    examination = Examination(_versions())
-    examination.findings.append(examine_processor(DEFAULT_KEYWORD))
-    try:
-        if file is None:
-            with without_native_messages():
-                _listen(examination, device, seconds)
-        else:
-            examination.source = str(file)
-            examination.findings += diagnose(_first_minute(file))
-    except WakewordError as error:
-        examination.error = str(error)
-    return examination
-
-
 def _versions() -> dict[str, str]:
     versions = {"wakeword": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "onnxruntime", "sounddevice")}
     try:
-        with without_native_messages():
-            description = PORTAUDIO.call(lambda: sounddevice_module().get_portaudio_version()[1])
+        description = PORTAUDIO.call(lambda: sounddevice_module().get_portaudio_version()[1])
         # "PortAudio V19.6.0-devel, revision ..."
         versions["PortAudio"] = description.removeprefix("PortAudio ").split(",")[0]
     except AudioDeviceError:
@@ -149,22 +126,6 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
     found, recording = record_device(number_or_name(device), seconds, opened=opened, advance=advance)
     examination.source = found.name
     examination.findings += diagnose(recording)
-
-
-def _first_minute(file: Path) -> CheckRecording:
-    """Raises ``AudioFileError`` if there is no audio, ``AudioFormatError`` if a detector would refuse it."""
-    with AudioFile(file) as opened, naming(file):
-        checked = PcmStream(opened.sample_rate)
-        limit = round(_LONGEST_SECONDS * opened.sample_rate)
-        blocks: list[Samples] = []
-        for block in opened.blocks():
-            checked.push(block)
-            blocks.append(block)
-            if sum(map(len, blocks)) >= limit:
-                break
-    if not blocks:
-        raise AudioFileError(f"{file}: expected audio, got a file without samples")
-    return CheckRecording(np.concatenate(blocks)[:limit], opened.sample_rate)
 
 
 def _print(examination: Examination) -> None:

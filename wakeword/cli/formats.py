@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -41,23 +40,18 @@ class FormatName(StrEnum):
         return cls.TEXT if out is None else suffixes.get(out.suffix.lower())
 
 
-@dataclass(frozen=True)
-class Format:
-    """How one format is written."""
+def writer(stream: TextIO, entry: Callable[[str | None, Detection], str], header: str = "") -> Write:
+    """Write the header to ``stream``; return a function that writes each detection in a recording immediately.
 
-    entry: Callable[[str | None, Detection], str]
-    """Name of the recording (``None`` for live audio) and detection -> text with its newline."""
-    header: str = ""
+    ``entry``: name of the recording (``None`` for live audio) and detection -> text with its newline.
+    """
+    stream.write(header)
 
-    def writer(self, stream: TextIO) -> Write:
-        """Write the header to ``stream``; return a function that writes each detection in a recording immediately."""
-        stream.write(self.header)
+    def write(file: str | None, detection: Detection) -> None:
+        stream.write(entry(file, detection))
+        stream.flush()
 
-        def write(file: str | None, detection: Detection) -> None:
-            stream.write(self.entry(file, detection))
-            stream.flush()
-
-        return write
+    return write
 
 
 def _text(file: str | None, detection: Detection) -> str:
@@ -91,14 +85,15 @@ def _csv(file: str | None, detection: Detection) -> str:
     return line.getvalue()
 
 
-TERMINAL = Format(_terminal)
-"""``text`` on a terminal, where no one but a person reads it."""
+TERMINAL = (_terminal, "")
+"""``text`` on a terminal, where no one but a person reads it: ``entry`` and ``header`` of ``writer``."""
 
 FORMATS = {
-    FormatName.TEXT: Format(_text),
-    FormatName.JSON: Format(_json),
-    FormatName.CSV: Format(_csv, header="file,keyword,start,end,score\n"),
+    FormatName.TEXT: (_text, ""),
+    FormatName.JSON: (_json, ""),
+    FormatName.CSV: (_csv, "file,keyword,start,end,score\n"),
 }
+"""The same for each format."""
 
 
 @contextmanager
@@ -108,8 +103,8 @@ def writing(out: Path | None, form: FormatName) -> Iterator[Write]:
     Raises ``OSError`` as the file system does.
     """
     if out is None:
-        yield FORMATS[form].writer(sys.stdout)
+        yield writer(sys.stdout, *FORMATS[form])
         return
     remove_abandoned([out])
     with replacing(out) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-        yield FORMATS[form].writer(stream)
+        yield writer(stream, *FORMATS[form])

@@ -1,45 +1,40 @@
-"""``wakeword info``: what a model listens for and how often it is right and wrong, and its whole card."""
+"""``wakeword info``: what a model listens for and how often it is right and wrong, or its whole card as JSON."""
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
 from wakeword.base.text import counted, printable
-from wakeword.cli.completion import model_names
 from wakeword.cli.console import note
+from wakeword.cli.ranges import model_names
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_of
-from wakeword.model.model import Model, load_model
+from wakeword.model.model import load_model
 
 
 def info(
     model: Annotated[
         str, typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file.")
     ],
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show all that the card contains, and the limits of every point.")
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole card as JSON, and the limits of every point.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
 ) -> None:
     """Show what a model listens for, and how often it is right and wrong."""
     loaded = load_model(model)
     card = loaded.card
     if as_json:
-        print(json.dumps(json.loads(card.to_json()), indent=2))
-        return
-    _ = loaded.second_stage  # what cannot be used is an error, however little is shown
-    for name, text in _summary(card):
-        _print_entry(f"{name:<15}", text)
-    if everything:
-        print_whole_card(loaded)
+        print(json.dumps({**json.loads(card.to_json()), "digest": loaded.digest}, indent=2))
     else:
-        _print_entry(f"{'more':<15}", "--all shows the whole card")
-    chosen = [point for point in card.operating_points if everything or point.name == card.default_point]
+        _ = loaded.second_stage  # what cannot be used is an error, however little is shown
+        for name, text in _summary(card):
+            _print_entry(name, text)
+        _print_entry("more", "--json shows the whole card")
+    chosen = [point for point in card.operating_points if as_json or point.name == card.default_point]
     for line in warnings_of((card.phrase, point) for point in chosen):
         note(line)
 
@@ -109,45 +104,8 @@ def _share(rate: Rate) -> str:
     return f"{rate.count} of {rate.trials:g} ({rate.value:.0%})"
 
 
-_COLUMNS = 80
-_LEAST = 30
-"""Columns of a text, however long the name before it is."""
-
-
-def print_whole_card(model: Model) -> None:
-    """Print everything."""
-    digest = "without a digest: damage can go unnoticed" if model.digest is None else f"SHA-256 {model.digest[:16]}..."
-    print()
-    _print_tree({"digest": digest, **_readable(json.loads(model.card.to_json()))}, 0)
-
-
-def _readable(value: Any) -> Any:
-    """What JSON has, without what is empty: a list of what has names as a mapping, any other list and a rate in a line."""
-    if isinstance(value, list):
-        if not all(isinstance(one, dict) and "name" in one for one in value):
-            return json.dumps(value, ensure_ascii=False)
-        value = {one.pop("name"): one for one in value}
-    if isinstance(value, dict) and value.keys() == {one.name for one in fields(Rate)}:
-        return "{value:.4g} ({low:.4g} to {high:.4g}): {count:g} of {trials:.4g}".format(**value)
-    if isinstance(value, dict):
-        return {key: _readable(part) for key, part in value.items() if part not in (None, "", [], {})}
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
 def _print_entry(name: str, text: str) -> None:
     """Print a name and its text, in lines of 80 columns with the text below itself."""
-    width = max(_LEAST, _COLUMNS - len(name))
-    lines = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(text, 65, break_on_hyphens=False) or [""]
     for number, line in enumerate(lines):
-        print(f"{name if number == 0 else '':{len(name)}}{line}".rstrip())
-
-
-def _print_tree(values: Mapping[str, Any], indent: int) -> None:
-    width = max((len(printable(key)) for key in values), default=0)
-    for key, value in values.items():
-        name = printable(key)
-        if isinstance(value, dict) and value:
-            print(f"{'':{indent}}{name}")
-            _print_tree(value, indent + 2)
-        else:
-            _print_entry(f"{'':{indent}}{name:<{width}}  ", printable(value))
+        print(f"{name if number == 0 else '':<15}{line}")

@@ -14,7 +14,6 @@ from wakeword.base.errors import ModelError
 from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
 from wakeword.format.card import ModelCard
-from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings, warnings_of
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
 from wakeword.model.installing import Installed, Origin, install_model, origin_of, remove_model
@@ -111,7 +110,7 @@ class _Listed:
             "stages": 1 if self.card.verifier is None else 2,
             "included": self.included,
             **{name: getattr(self.origin, name, None) for name in ("source", "sha256", "installed")},
-            "default_point": None if point is None else _entry_of(point),
+            "default_point": None if point is None else asdict(point),
             "warnings": [] if point is None else warnings_of([(self.card.phrase, point)]),
         }
 
@@ -169,17 +168,6 @@ def _row(one: _Listed) -> tuple[str, ...]:
     recall, rate = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point)), hourly_shown(point)
     shown_rate = "" if rate is None else f"{rate:.2f}"
     return shown, card.version, size, point.name, recall, positives(point), shown_rate, one.place
-
-
-def _entry_of(point: OperatingPoint) -> dict[str, Any]:
-    rate = point.false_accepts_per_hour
-    names = ("name", "threshold", "recall", "recall_low", "recall_high", "positives", "synthetic")
-    return {
-        **{name: getattr(point, name) for name in names},
-        "false_accepts_per_hour": None if rate is None else rate.value,
-        "hours": None if rate is None else rate.trials,
-        "by_folds": None if point.by_folds is None else asdict(point.by_folds),
-    }
 
 
 def print_columns(rows: Sequence[tuple[str, ...]]) -> None:

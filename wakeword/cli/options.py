@@ -1,7 +1,6 @@
 """Options that several commands share, and the detector that they describe."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.detection import Detection, Keeps
+from wakeword.audio.detection import Keeps
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.cli.completion import model_names, point_names
-from wakeword.cli.ranges import finite, separate
+from wakeword.cli.ranges import finite, model_names, separate
 from wakeword.cli.voice_command import voices_of
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
@@ -48,12 +46,7 @@ ModelOption = Annotated[
 ]
 PointOption = Annotated[
     str | None,
-    typer.Option(
-        "--point",
-        metavar="NAME",
-        autocompletion=point_names,
-        help="Use this operating point; `wakeword info` lists a model's.",
-    ),
+    typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
 ]
 VerifyOption = Annotated[
     bool,
@@ -171,7 +164,6 @@ def open_detector(
     channel: int | None = None,
     refractory: int = DEFAULT_REFRACTORY,
     pre_roll: float = 0.5,
-    on_near_miss: Callable[[Detection], None] | None = None,
     provider: str = "cpu",
     keep: Keeps | None = None,
 ) -> tuple[Detector, list[str]]:
@@ -184,7 +176,6 @@ def open_detector(
         channel=channel,
         refractory=refractory,
         pre_roll=pre_roll,
-        on_near_miss=on_near_miss,
         provider=provider,
         verify=points.verify,
         keep=keep,

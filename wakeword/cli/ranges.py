@@ -1,4 +1,4 @@
-"""Ranges of options, lists in one value, and paths that must exist."""
+"""Ranges of options, lists in one value, paths that must exist, and names that a shell completes."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import TypeVar
 import typer
 
 from wakeword.base.errors import AudioFileError
-from wakeword.model.installed import find_model, shipped_models
+from wakeword.model.installed import find_model, shipped_models, user_models
 
 MAX_SEED = 2**32 - 1
 """The largest that every random generator takes."""
@@ -46,3 +46,8 @@ def separate(keywords: list[str] | None) -> list[str] | None:
 def _split(given: str) -> list[str]:
     parts = [part.strip() for part in given.split(",") if part.strip()]
     return parts if len(parts) > 1 and find_model(given, shipped_models()) is None else [given]
+
+
+def model_names(incomplete: str) -> list[str]:
+    """The included and installed models that begin with what is typed, for a shell; no model is loaded."""
+    return [name for name in sorted({**shipped_models(), **user_models()}) if name.startswith(incomplete)]

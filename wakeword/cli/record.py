@@ -4,33 +4,25 @@ import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.base.errors import AudioDeviceError, DataError
 from wakeword.base.text import counted, printable
-from wakeword.cli.console import complain, note, without_native_messages
+from wakeword.cli.console import complain, note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
-from wakeword.takes.folder import TakeFolder
 from wakeword.takes.own_voice import MIN_TAKES, TALK, learn_voice
 from wakeword.takes.playback import play
-from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
+from wakeword.takes.take import Fault, Take, TakeFolder, TakeStream
 
 _FAULTS_IN_A_ROW = 5
 """Rejected takes after which recording without questions is given up."""
-
-
-class _Format(Enum):
-    WAV = "wav"
-    FLAC = "flac"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +37,7 @@ class RecordOptions:
     ] = 2.0
     countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3
     device: DeviceOption = None
-    file: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="Cut the takes from this recording instead.")
-    ] = None
-    audio_format: Annotated[_Format, typer.Option("--format", help="Format of the files.")] = _Format.WAV
     yes: Annotated[bool, typer.Option("--yes", help="Ask no questions: one take after the other.")] = False
-
-    def __post_init__(self) -> None:
-        if self.file is not None and self.device is not None:
-            raise typer.BadParameter("give --device or --input, not both")
 
     @property
     def asks(self) -> bool:
@@ -66,14 +50,14 @@ def record(options: RecordOptions) -> None:
     """Record a wake word several times, with a countdown and a check of each take.
 
     A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and repeated.
-    Prints the file of each good take; --input cuts takes from a recording with pauses instead. The microphone is open only
-    during the countdown and the take.
+    Prints the file of each good take. The microphone is open only during the countdown and the take.
     """
-    folder = TakeFolder(options.out, options.word, suffix=f".{options.audio_format.value}")
-    if options.file is not None:
-        _cut_takes(options.file, folder, options.count)
-    else:
-        record_takes(folder, options)
+    folder = TakeFolder(options.out, options.word)
+    microphone = Microphone(number_or_name(options.device))
+    wanted = f"{counted(options.count, 'take')} into {folder.path}"
+    note(f"recording {options.word!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
+    for take in _Session(microphone, options).takes():
+        print(printable(folder.write(take.trimmed())), flush=True)
     if len(folder):
         _say_how_to_go_on(options.word, options.out, takes=len(folder))
 
@@ -90,39 +74,6 @@ def _say_how_to_go_on(keyword: str, folder: Path, *, takes: int) -> None:
     else:
         train = shlex.join(["wakeword", "train", keyword, "--positives", str(folder)])
         note(f"next: {train} (no model of {keyword!r} is here yet to fine-tune in two minutes, so it is trained anew)")
-
-
-def _cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
-    """Write up to ``count`` good takes from a recording with pauses into ``folder``.
-
-    Raises ``DataError`` if it has none.
-    """
-    with AudioFile(file) as opened:
-        sample_rate = opened.sample_rate
-    takes = split_at_pauses(read_audio(file))
-    for take in takes:
-        if take.fault is not None:
-            # What is wrong, without the advice, which is for recording live.
-            problem = take.fault.value.partition(";")[0]
-            note(f"skipped a word of {len(take.samples) / SAMPLE_RATE:.1f} s: {problem}")
-    good = [take for take in takes if take.fault is None]
-    if not good:
-        raise DataError(f"{file}: expected words with pauses between them, found none that can be used")
-    for take in good[:count]:
-        print(printable(folder.write(take, source=str(file), sample_rate=sample_rate)), flush=True)
-    if len(good) != count:
-        note(f"{counted(len(good), 'word')} in {file}, {count} requested: {min(count, len(good))} written")
-
-
-def record_takes(folder: TakeFolder, options: RecordOptions) -> None:
-    """Record takes from the device into ``folder``, and print the file of each. Raises ``AudioDeviceError``."""
-    with without_native_messages():
-        microphone = Microphone(number_or_name(options.device))
-        wanted = f"{counted(options.count, 'take')} into {folder.path}"
-        note(f"recording {options.word!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
-        for take in _Session(microphone, options).takes():
-            path = folder.write(take.trimmed(), source=microphone.name, sample_rate=microphone.sample_rate)
-            print(printable(path), flush=True)
 
 
 class _Session:

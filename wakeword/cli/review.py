@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from wakeword.audio.pcm import read_audio
@@ -32,10 +31,6 @@ except ImportError:  # Windows
 _ESCAPE_SECONDS = 0.05
 """Within this the rest of a key arrives that sends several characters."""
 
-_STEPS = " ▁▂▃▄▅▆▇█"
-_COLUMNS = 48
-_RANGE_DB = 48.0
-"""Levels from the loudest part of a recording down to this are drawn."""
 _LABELS = {Answer.YES: "the word", Answer.NO: "not the word"}
 _ANSWERS = {"y": Answer.YES, "n": Answer.NO}
 
@@ -192,7 +187,6 @@ class _Review:
             return "s"
         given = f", answered {self._answers[at].value}" if at in self._answers else ""
         note(f"{at + 1} of {len(self._pairs)}  {_title(pair)}{given}")
-        note(f"   {level_line(samples)}")
         self._play(samples, pair.audio)
         print("   ? ", end="", file=sys.stderr, flush=True)
         key = _read_key()
@@ -204,7 +198,7 @@ class _Review:
             if self._plays:
                 play(samples)
         except AudioDeviceError as error:
-            # Reported once; the line of the level and the file's name remain.
+            # Reported once; the file's name remains.
             self._plays = False
             complain(f"{error}; connect a loudspeaker, or play the files that are named here with another program")
         if not self._plays:
@@ -218,17 +212,6 @@ def _title(pair: SavedPair) -> str:
     label = "" if pair.probably is None else f"probably {_LABELS[pair.probably]}  "
     text = "" if pair.text is None else f'  heard "{printable(pair.text)}"'
     return f"{label}{printable(pair.keyword)}  {kind}  score {pair.score:.3f}  {printable(when)}{text}"
-
-
-def level_line(samples: Array) -> str:
-    """The level of ``(samples,)`` over time as one line, its loudest part at full height."""
-    pieces = np.array_split(samples.astype(np.float64), _COLUMNS)
-    power = np.array([float(np.square(piece).mean()) if len(piece) else 0.0 for piece in pieces])
-    if not power.any():
-        return "silence"
-    db = 10 * np.log10(np.maximum(power, 1e-12) / power.max())
-    heights = np.clip(np.ceil((1 + db / _RANGE_DB) * (len(_STEPS) - 1)), 0, len(_STEPS) - 1).astype(int)
-    return "".join(_STEPS[height] for height in heights)
 
 
 def _read_key() -> str | None:

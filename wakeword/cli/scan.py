@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import AudioError, ConfigError, LeftOutError
-from wakeword.batch.inputs.find import expanded, find_recordings
+from wakeword.batch.inputs import expanded, find_recordings
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork

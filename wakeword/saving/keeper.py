@@ -1,8 +1,6 @@
 """Wakes and near misses that a user keeps to hear and label them: a bounded folder."""
 
 import logging
-import time
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +8,7 @@ from weakref import WeakSet
 
 from wakeword.audio.detection import Detection
 from wakeword.model.installed import user_folder
-from wakeword.saving.saved_pairs import SavedPairs, client_of
+from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.stream.kept_wakes import KeptWakes
 
@@ -18,8 +16,6 @@ logger = logging.getLogger(__name__)
 
 MEGABYTES, MOST, DAYS = 200.0, 2_000, 30
 """Bounds of what is kept."""
-MOST_OF_A_CLIENT = 60
-"""Events that one client of a server may have kept in an hour: more often than a house wakes."""
 _MOST_WAITING = 64
 
 
@@ -37,10 +33,9 @@ class Keeper:
             detector = Detector("jarvis", keep=keeper)
             ...
 
-    At most ``megabytes``, ``most`` events and ``days`` are kept, the newest, and of each client of a server no more than
-    ``MOST_OF_A_CLIENT`` an hour; only their owner can read them. A disk that is slow, full, read-only or locked by a
-    process that hangs delays nothing: ``complain`` gets a line (by default the log). Raises ``ConfigError`` if ``folder``
-    is a file, and ``OSError`` if it cannot be made.
+    At most ``megabytes``, ``most`` events and ``days`` are kept, the newest; only their owner can read them. A disk that is
+    slow, full, read-only or locked by a process that hangs delays nothing: ``complain`` gets a line (by default the log).
+    Raises ``ConfigError`` if ``folder`` is a file, and ``OSError`` if it cannot be made.
     """
 
     def __init__(
@@ -53,9 +48,7 @@ class Keeper:
         complain: Callable[[str], None] = logger.warning,
         note: Callable[[str], None] = logger.info,
     ) -> None:
-        self._hour, self._counts = 0, Counter[str]()
         self._last: WeakSet[KeptWakes] = WeakSet()
-        self._complain = complain
         self._pairs = SavedPairs(
             kept_folder() if folder is None else Path(folder),
             round(1e6 * megabytes),
@@ -79,20 +72,7 @@ class Keeper:
 
     def keep(self, detection: Detection, *, near_miss: bool = False) -> None:
         """See ``Keeps``."""
-        if not self._is_over(client_of(detection.about.get("client", ""))):
-            self._saver.save(detection, near_miss=near_miss)
-
-    def _is_over(self, client: str) -> bool:
-        """Whether a client of a server has had its events of this hour."""
-        hour = int(time.monotonic() // 3_600)
-        if hour != self._hour:
-            self._hour, self._counts = hour, Counter()
-        self._counts[client] += 1
-        if client and self._counts[client] == MOST_OF_A_CLIENT + 1:
-            self._complain(
-                f"keep: {client} had {MOST_OF_A_CLIENT} events kept in this hour; no more of it until the next"
-            )
-        return bool(client) and self._counts[client] > MOST_OF_A_CLIENT
+        self._saver.save(detection, near_miss=near_miss)
 
     def gives_last(self, wakes: "KeptWakes") -> None:
         """``wakes`` are asked for what waits when this closes."""

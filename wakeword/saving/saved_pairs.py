@@ -25,7 +25,7 @@ _SAVED = re.compile(rf"{_STEM}\.(wav|json)")
 _TEMPORARY = re.compile(rf"\.(?P<target>{_STEM}\.(wav|json)|\.days)\.\w+(\.(wav|json))?")
 _TIME = "%Y%m%dT%H%M%S.%f"
 _SECONDS_TO_WRITE = 3_600
-"""Temporary files of another time were left by a process that was killed, if none has locked them."""
+"""Temporary files of another time were left by a process that was killed."""
 _DAYS_FILE = ".days"
 """The days on which something here was kept: of each the number of the newest pair when it began."""
 MAX_JSON = 65_536

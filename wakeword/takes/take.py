@@ -1,14 +1,16 @@
-"""Takes of a spoken word: when one is recorded, what is wrong with it, and which part of it is kept."""
+"""Takes of a spoken word: when one is recorded, what is wrong with it, which part of it is kept, and where."""
 
 import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono, write_audio
 from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
 from wakeword.base.types import Array, Samples
 from wakeword.takes.word_region import Region, locate_word
 
@@ -28,9 +30,6 @@ _FULL_SCALE = 0.999
 _CLIPPED_IN_A_ROW = 3
 _MARGIN = 0.5
 """Seconds that are kept before and after the word: the most that a window of 1 s around it can contain."""
-_PAUSE = 0.35
-"""Seconds of quiet between two words of a recording: longer than the gap of a stop consonant, or between two syllables."""
-_STEP = SAMPLE_RATE // 100
 
 
 class Fault(StrEnum):
@@ -54,8 +53,6 @@ class Take:
     """The position of the word in them."""
     level: float
     """Root mean square of the word, dB of full scale; minus infinity for digital silence."""
-    noise: float
-    """The same for the noise around it."""
     fault: Fault | None
     """``None`` if the take is good."""
 
@@ -64,7 +61,7 @@ class Take:
         margin = round(_MARGIN * SAMPLE_RATE)
         start = max(0, self.word.start - margin)
         word = Region(self.word.start - start, self.word.end - start)
-        return Take(self.samples[start : self.word.end + margin], word, self.level, self.noise, self.fault)
+        return Take(self.samples[start : self.word.end + margin], word, self.level, self.fault)
 
 
 def examine(samples: Array, *, clipped: bool = False) -> Take:
@@ -73,8 +70,8 @@ def examine(samples: Array, *, clipped: bool = False) -> Take:
     ``samples`` ``(n,)`` float32 at 16 kHz; ``clipped`` is the result of ``is_clipped`` at the rate of the recording.
     """
     word, floor = locate_word(samples)
-    level, noise = _decibels(_rms(samples[word.start : word.end])), _decibels(floor)
-    return Take(samples, word, level, noise, _fault(len(samples), word, level, noise, clipped))
+    level = _decibels(_rms(samples[word.start : word.end]))
+    return Take(samples, word, level, _fault(len(samples), word, level, _decibels(floor), clipped))
 
 
 def _fault(length: int, word: Region, level: float, noise: float, clipped: bool) -> Fault | None:
@@ -153,29 +150,32 @@ class TakeStream:
         return examine(np.concatenate([pcm.push(recorded), pcm.flush()]), clipped=is_clipped(recorded))
 
 
-def split_at_pauses(samples: Array) -> list[Take]:
-    """The words of a recording in which one word is repeated, with pauses of 0.35 s or more; each examined.
+class TakeFolder:
+    """A folder of takes, ``KEYWORD-0001.wav`` and so on.
 
-    ``samples`` ``(n,)`` float32 at 16 kHz. Sounds too short or too quiet for a word are left out.
+    Numbers continue after the highest existing one, so that no file is overwritten. Raises ``ConfigError`` for a keyword
+    without a letter or digit, and if ``folder`` is a file.
     """
-    regions = _loud_regions(samples)
-    ends = [0, *((a.end + b.start) // 2 for a, b in pairwise(regions)), len(samples)]
-    margin = round(_MARGIN * SAMPLE_RATE)
-    takes = []
-    for region, (low, high) in zip(regions, pairwise(ends), strict=False):
-        start, end = max(low, region.start - margin), min(high, region.end + margin)
-        takes.append(examine(samples[start:end], clipped=is_clipped(samples[start:end])))
-    return [take for take in takes if take.fault not in (Fault.SILENT, Fault.NO_WORD)]
 
+    def __init__(self, folder: Path, keyword: str) -> None:
+        self._name = re.sub(r"\W+", "_", keyword).strip("_")
+        if not self._name:
+            raise ConfigError(f"expected a keyword with a letter or digit, got {keyword!r}")
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{folder}: expected a folder for the takes, found a file; choose another with --out")
+        self.path = folder
 
-def _loud_regions(samples: Array) -> list[Region]:
-    """Stretches that are louder than the noise, in order; quiet that is shorter than a pause does not end one."""
-    steps = len(samples) // _STEP
-    if steps == 0:
-        return []
-    energy = np.square(samples[: steps * _STEP].reshape(steps, _STEP)).mean(axis=1)
-    # As in ``locate_word``, but with the 95th percentile instead of the maximum: one knock must not hide all words.
-    floor, top = np.percentile(energy, [10, 95])
-    loud = np.flatnonzero(energy > max(top * 1e-3, math.sqrt(floor * top)))
-    stretches = np.split(loud, np.flatnonzero(np.diff(loud) > _PAUSE * 100) + 1)
-    return [Region(int(some[0]) * _STEP, (int(some[-1]) + 1) * _STEP) for some in stretches if len(some)]
+    def __len__(self) -> int:
+        return len(self._numbers())
+
+    def _numbers(self) -> set[int]:
+        names = [path.stem for path in self.path.iterdir()] if self.path.is_dir() else []
+        found = [re.fullmatch(re.escape(self._name) + r"-(\d+)", name) for name in names]
+        return {int(match.group(1)) for match in found if match}
+
+    def write(self, take: Take) -> Path:
+        """Write a take, which only its owner may read, and return its path. Raises ``OSError`` if it cannot be written."""
+        path = self.path / f"{self._name}-{max(self._numbers(), default=0) + 1:04}.wav"
+        with replacing(path, private=True) as temporary:
+            write_audio(temporary, take.samples)
+        return path

@@ -94,7 +94,7 @@ export function examine(samples, sampleRate) {
 }
 
 /**
- * The takes as the folder that `wakeword record` writes, in a zip.
+ * The takes as the folder that `wakeword record` writes, and what was measured of each, in a zip.
  * @param {Take[]} takes
  * @param {string} keyword
  * @param {string} source the microphone's name

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wakeword import Detection
 from wakeword.base.text import cell, is_printable, printable, shortened
 from wakeword.cli.console import complain, note
-from wakeword.cli.formats import FORMATS, FormatName
+from wakeword.cli.formats import FORMATS, FormatName, writer
 
 NAMES = st.text(max_size=40) | st.text("\r\n\x1b\x9b\u2028\x85\x00\ud800\u202e=+-@,;\"'\tab", max_size=20)
 NAMES |= st.text("a\u0301\u0e47\u20dd\u200d\n", max_size=40)
@@ -24,7 +24,7 @@ def detection(keyword: str) -> Detection:
 
 def written(form: FormatName, file: str | None, keyword: str, times: int = 2) -> str:
     stream = io.StringIO(newline="")
-    write = FORMATS[form].writer(stream)
+    write = writer(stream, *FORMATS[form])
     for _ in range(times):
         write(file, detection(keyword))
     return stream.getvalue()

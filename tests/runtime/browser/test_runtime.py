@@ -1,4 +1,4 @@
-"""ONNX Runtime for the web: fetched once from where npm is set to look, and believed only by its digests."""
+"""ONNX Runtime for the web: fetched once from npm, and believed only by its digests."""
 
 import hashlib
 import io
@@ -6,17 +6,19 @@ import sys
 import tarfile
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from wakeword import ConfigError
+from wakeword.base.fetching import fetched
 from wakeword.browser import runtime
-from wakeword.browser.runtime import cache_folder, fetch_runtime, package_url, problem_of, require_runtime
+from wakeword.browser.runtime import cache_folder, fetch_runtime, problem_of, require_runtime
 
 CONTENTS = {"one.mjs": b"one", "two.wasm": b"two" * 1_000}
-PATH = f"/npm/onnxruntime-web/-/onnxruntime-web-{runtime.RUNTIME_VERSION}.tgz"
+PATH = "/onnxruntime-web.tgz"
 
 
 def package(contents: dict[str, bytes]) -> bytes:
@@ -35,7 +37,7 @@ def package(contents: dict[str, bytes]) -> bytes:
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
-    """What a registry has, by path; npm is set to use it."""
+    """What the registry has, by path."""
     served: dict[str, bytes] = {}
 
     class Handler(BaseHTTPRequestHandler):
@@ -51,7 +53,8 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
     monkeypatch.setattr(runtime, "DIGESTS", {name: hashlib.sha256(data).hexdigest() for name, data in CONTENTS.items()})
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{server.server_port}/npm/")
+        monkeypatch.setattr(runtime, "_PACKAGE", f"http://127.0.0.1:{server.server_port}{PATH}")
+        monkeypatch.setattr(runtime, "fetched", partial(fetched, local=True))
         yield served
         server.shutdown()
 
@@ -71,9 +74,9 @@ def test_the_files_are_fetched_and_checked(registry: dict[str, bytes], tmp_path:
 @pytest.mark.parametrize(
     ("contents", "told"),
     [
-        ({"one.mjs": b"one", "two.wasm": b"bad"}, r"expected two\.wasm of its digest"),
-        ({"one.mjs": b"one"}, r"expected two\.wasm in the package, found none"),
-        (None, "could not get it: Not Found"),
+        ({"one.mjs": b"one", "two.wasm": b"bad"}, r"two\.wasm has SHA-256"),
+        ({"one.mjs": b"one"}, r"could not get it: .*dist/two\.wasm"),
+        (None, "could not get it: .*Not Found"),
         (b"no package", "could not get it"),
     ],
 )
@@ -86,32 +89,13 @@ def test_what_is_not_the_package_is_refused(
         fetch_runtime(tmp_path)
     assert "--runtime FOLDER" in str(raised.value)
     assert "\n" not in str(raised.value)
-    assert not (tmp_path / "two.wasm").exists()
+    assert problem_of(tmp_path) is not None
 
 
 def test_a_package_that_is_cut_off_is_refused(registry: dict[str, bytes], tmp_path: Path) -> None:
     registry[PATH] = package(CONTENTS)[:60]
     with pytest.raises(ConfigError, match="could not get it"):
         fetch_runtime(tmp_path)
-
-
-def test_npm_decides_on_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("npm_config_registry", "NPM_CONFIG_REGISTRY"):
-        monkeypatch.delenv(name, raising=False)
-    assert package_url().startswith("https://registry.npmjs.org/onnxruntime-web/-/")
-    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://packages.example/npm/")
-    assert package_url().startswith("https://packages.example/npm/onnxruntime-web/-/")
-    monkeypatch.setenv("npm_config_registry", "file:///etc")
-    with pytest.raises(ConfigError, match="an address of http or https"):
-        package_url()
-
-
-@pytest.mark.parametrize("address", ["http://[", "http://no host/", "http://127.0.0.1:port/"])
-def test_an_address_that_is_none_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("npm_config_registry", address)
-    with pytest.raises(ConfigError, match="could not get it") as raised:
-        fetch_runtime(tmp_path)
-    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="XDG_CACHE_HOME is of Linux")

@@ -11,7 +11,7 @@ import pytest
 
 from wakeword import ConfigError
 from wakeword.browser import page_server
-from wakeword.browser.page_server import PAGE, RUNTIME, listed_files, site_files, web_folder
+from wakeword.browser.page_server import PAGE, RUNTIME, site_files, web_folder
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import shipped_models
 
@@ -51,7 +51,7 @@ def test_a_damaged_list_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     (tmp_path / "files.json").write_text("[")
     monkeypatch.setattr(page_server, "web_folder", lambda: tmp_path)
     with pytest.raises(ConfigError, match=r"could not read it: .*; install it again"):
-        listed_files()
+        site_files(tmp_path)
 
 
 def test_nothing_of_the_page_names_another_host() -> None:

@@ -17,9 +17,7 @@ from wakeword.checkup.levels import (
     check_channels,
     clipping,
     dc_offset,
-    decibels,
     dropouts,
-    hum,
     levels,
     power_spectra,
     timing,
@@ -157,21 +155,6 @@ def test_spectra_add_up_to_the_power_of_the_frame(seed: int, size: int) -> None:
     assert power_spectra(signal, size)[0].sum() == pytest.approx(frame)
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize(("frequency", "real"), [(50, 50.0), (50, 49.8), (60, 60.0), (60, 60.1)])
-def test_hum_is_distinguished_from_noise_and_voice(rate: int, frequency: int, real: float) -> None:
-    signal = spoken(-25, floor=-65, rate=rate)
-    assert hum(signal, rate).level == -math.inf
-    signal += sine(5, real, 0.01, rate=rate) + sine(5, 3 * real, 0.005, rate=rate)
-    measured = hum(signal, rate)
-    assert measured.frequency == frequency
-    assert measured.level == pytest.approx(decibels((0.01**2 + 0.005**2) / 2), abs=1.0)
-
-
-def test_hum_needs_two_seconds() -> None:
-    assert hum(noise(1.9, -40), RATE) is None
-
-
 @pytest.mark.parametrize("level", [-20, -75])
 @pytest.mark.parametrize(("narrow", "rate"), [(8_000, 16_000), (8_000, 44_100), (8_000, 48_000), (16_000, 48_000)])
 def test_resampling_from_a_lower_rate_shows(narrow: int, rate: int, level: float) -> None:
@@ -186,11 +169,10 @@ def test_sound_over_the_whole_band_has_no_edge(rate: int) -> None:
     assert bandwidth(sixteen_bits(0.1 * brown / np.abs(brown).max()), rate) == rate / 2
 
 
-def test_dead_and_equal_channels_are_found() -> None:
+def test_dead_and_cancelling_channels_are_found() -> None:
     one, other = noise(1, -30), noise(1, -30, seed=1)
     checked = check_channels(np.stack([one, other, one, 0 * one], axis=1))
     assert checked.dead == (3,)
-    assert checked.alike == ((0, 2),)
     assert check_channels(np.stack([one, one], axis=1)).mixing_loss == pytest.approx(0, abs=1e-9)
     assert check_channels(np.stack([one, other], axis=1)).mixing_loss == pytest.approx(-3, abs=0.2)
     assert check_channels(np.stack([one, 0 * one], axis=1)).mixing_loss == pytest.approx(-3.01, abs=0.01)
@@ -231,7 +213,6 @@ def test_a_good_recording_needs_no_change() -> None:
         "noise floor",
         "clipping",
         "DC offset",
-        "hum",
         "bandwidth",
         "dropouts",
         "sample rate",
@@ -259,8 +240,8 @@ def with_holes(seconds: float) -> np.ndarray:
         ("clipping", "bad", spoken(-5)),
         ("DC offset", "warn", spoken() + 0.05),
         ("DC offset", "bad", spoken() - 0.3),
-        ("hum", "warn", spoken() + sine(5, 60, 0.01)),
-        ("hum", "bad", spoken() + sine(5, 50, 0.05)),
+        ("noise floor", "warn", spoken() + sine(5, 60, 0.01)),
+        ("noise floor", "bad", spoken() + sine(5, 50, 0.035)),
         ("bandwidth", "bad", soxr.resample(spoken(rate=8_000), 8_000, RATE)),
         ("bandwidth", "warn", soxr.resample(spoken(rate=12_000), 12_000, RATE)),
         ("dropouts", "warn", with_holes(0.03)),

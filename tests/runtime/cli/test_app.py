@@ -244,12 +244,9 @@ def test_a_shipped_model_is_known_by_its_keyword(cli, shipped: Path, models: Pat
 
 
 def test_info_shows_the_whole_card(cli, models: Path) -> None:
-    card = read_model(models / "high.onnx").card
-    as_json = cli("info", "--json", models / "high.onnx")
-    assert json.loads(as_json.out) == json.loads(card.to_json())
-    readable = cli("info", "--all", models / "high.onnx").out
-    for text in ("hey high", "window", card.features.fingerprint, "fpr=0.03", "n_mfcc", "seed"):
-        assert text in readable
+    model = read_model(models / "high.onnx")
+    shown = json.loads(cli("info", "--json", models / "high.onnx").out)
+    assert shown == {**json.loads(model.card.to_json()), "digest": model.digest}
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")

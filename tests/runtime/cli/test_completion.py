@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish: commands, options, and the names of models and operating points."""
+"""Completion in bash, zsh and fish: commands, options, and the names of models."""
 
 import os
 import shutil
@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from support.each_command import needs_command
 
-from wakeword.format.card import ModelCard
 from wakeword.model.installed import shipped_models
-from wakeword.model.model import load_model
 
 WAKEWORD = Path(sys.executable).with_name("wakeword")
 SHELLS = ("bash", "zsh", "fish")
@@ -24,10 +22,6 @@ def completions(words: str) -> list[str]:
     command = [sys.executable, "-c", "import sys; sys.argv = ['wakeword']; from wakeword.cli import main; main()"]
     done = subprocess.run(command, env={**os.environ, **asked}, capture_output=True, text=True, check=True)
     return done.stdout.split()
-
-
-def card(keyword: str) -> ModelCard:
-    return load_model(keyword).card
 
 
 @pytest.mark.parametrize(
@@ -45,18 +39,9 @@ def test_commands_options_and_models_are_offered(words: str, offered: list[str])
     assert completions(words) == offered
 
 
-def test_the_points_offered_are_those_in_the_model_named_before() -> None:
-    assert completions("wakeword scan --keyword seven --point ") == [
-        point.name for point in card("seven").operating_points
-    ]
-    every = {point.name for keyword in shipped_models() for point in card(keyword).operating_points}
-    assert set(completions("wakeword scan --point ")) == every
-    assert completions("wakeword scan --model nothere.onnx --point ") == []
-
-
 def test_completion_does_not_load_the_engine() -> None:
     code = (
-        "import sys; import wakeword.cli.completion as names; names.model_names(''); "
+        "import sys; import wakeword.cli.ranges as names; names.model_names(''); "
         "print(*(set('onnxruntime torch rich sounddevice'.split()) & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -50,7 +50,7 @@ def test_info_and_the_warnings_say_the_same_of_what_a_file_was_measured_on(cli) 
     assert "this file alone found 2 of 2" in text
 
 
-@pytest.mark.parametrize("command", [["models"], *(["info", "--all", word] for word in shipped_models())])
+@pytest.mark.parametrize("command", [["models"], *(["info", word] for word in shipped_models())])
 def test_no_line_is_longer_than_a_screen_is_wide(cli, command: list[str]) -> None:
     # The table of models has eight columns.
     assert max(map(len, cli(*command).out.splitlines())) <= (100 if command == ["models"] else 80)

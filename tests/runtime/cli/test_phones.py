@@ -6,8 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import soundfile
-from support.builders import bursts
 from support.phones import as_on_a_phone, needs_decoder, without_decoders
 
 
@@ -33,14 +31,6 @@ def test_scan_and_listen_find_in_it_what_is_in_the_wav(cli, models: Path, record
         cli("listen", *chosen, "--json", "--input", memo),
     ):
         assert (ended.status, found(ended.out)) == (0, wanted), ended.err
-
-
-@needs_decoder
-def test_record_cuts_takes_from_it(cli, tmp_path: Path) -> None:
-    soundfile.write(tmp_path / "long.wav", bursts(8, {1.0: "low", 3.0: "low", 6.0: "low"}), 16_000)
-    memo = as_on_a_phone(tmp_path / "long.webm", tmp_path / "long.wav")
-    done = cli("record", "low", "--input", memo, "--out", tmp_path / "clips", "--count", "3")
-    assert (done.status, len(done.out.splitlines())) == (0, 3), done.err
 
 
 @needs_decoder
@@ -83,11 +73,7 @@ def test_a_single_one_that_cannot_be_read_is_an_error_of_one_line(
     without_decoders(monkeypatch)
     memo = tmp_path / "memo.m4a"
     memo.write_bytes(b"\0\0\0\x1cftypM4A ")
-    for command in (
-        ["listen", "--model", models / "low.onnx", "--input", memo],
-        ["record", "low", "--input", memo, "--out", tmp_path / "clips"],
-    ):
-        ended = cli(*command)
-        assert ended.status == 1
-        assert ended.err.count("\n") == 1
-        assert ended.err.endswith("found none; pip install '.[phones]'\n")
+    ended = cli("listen", "--model", models / "low.onnx", "--input", memo)
+    assert ended.status == 1
+    assert ended.err.count("\n") == 1
+    assert ended.err.endswith("found none; pip install '.[phones]'\n")

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from wakeword import AudioDeviceError, Detection
-from wakeword.cli.review import level_line
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 
@@ -192,13 +191,3 @@ def test_one_key_is_enough_on_a_terminal(folder: Path, keys: bytes) -> None:
         os.close(ours)
         os.close(theirs)
     assert state(folder) == ([0.2, 0.3], [0.0], [0.1])
-
-
-def test_the_level_is_drawn_over_time() -> None:
-    loud_at_the_end = np.concatenate([np.full(8_000, 1e-4), np.full(8_000, 0.5)]).astype(np.float32)
-    line = level_line(loud_at_the_end)
-    assert line[0] == " "
-    assert line[-1] == "█"
-    assert len(line) == 48
-    assert level_line(np.zeros(100, np.float32)) == "silence"
-    assert level_line(np.zeros(0, np.float32)) == "silence"

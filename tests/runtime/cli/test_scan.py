@@ -16,7 +16,6 @@ import pytest
 import soundfile
 
 from wakeword import Detection, Detector, FileSource, ModelError
-from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.model.model import read_model
 
 Found = tuple[str, str, float, float, float]
@@ -356,11 +355,6 @@ def test_results_with_other_settings_are_put_aside(scan, recordings: Path, tmp_p
     aside.rename(journal)
     assert "3 of them done before" in scan(*options, "--resume").err
     assert [path.name for path in folder.iterdir()] == ["found.json"]
-
-
-def test_rows_of_an_earlier_version_which_had_more_are_read() -> None:
-    work, row = ScanWork([]), Scanned("a.wav", 1.0, 0.5, ())
-    assert work.from_json({**work.to_json(row), "inside": "a.wav"}) == row
 
 
 def test_a_scan_that_failed_in_part_reads_only_that_part_again(

@@ -47,12 +47,12 @@ def test_no_verify_finds_what_the_second_stage_refuses(cli, tmp_path: Path, reco
 
 
 def test_info_shows_the_second_stage(cli) -> None:
-    shown = cli("info", "--all", TWO_STAGE)
+    shown = cli("info", "--json", TWO_STAGE)
     assert shown.status == 0
-    for part in ("verifier", "gate", '["a", "ɑ"], ["n"]', "fpr=0.03", "stage_one_points"):
-        assert part in shown.out
-    card = json.loads(cli("info", "--json", TWO_STAGE).out)
-    assert card["verifier"]["span"] == 24
+    verifier = json.loads(shown.out)["verifier"]
+    assert {"gate", "stage_one_points"} <= set(verifier)
+    assert verifier["span"] == 24
+    assert '["a", "ɑ"], ["n"]' in json.dumps(verifier, ensure_ascii=False)
 
 
 def test_info_refuses_a_model_whose_shared_network_is_another(cli, tmp_path: Path) -> None:

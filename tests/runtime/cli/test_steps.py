@@ -2,15 +2,15 @@
 
 import pytest
 
-from wakeword.cli.steps import Step, progress
+from wakeword.cli.steps import Steps, progress
 
 
 def test_what_is_done_never_falls_and_is_at_most_all() -> None:
-    step = Step("a step")
+    steps = Steps("a step", lambda steps: None, print)
     found = []
     for done in (0.0, 0.5, 0.3, 1.2, 0.9):
-        step.update(done)
-        found.append(step.done)
+        steps.share(done)
+        found.append(steps.done)
     assert found == [0, 0.5, 0.5, 1, 1]
 
 

@@ -158,7 +158,7 @@ def test_a_model_to_calibrate_is_a_file_of_the_user(cli, here: Path) -> None:
     assert "/alexa.onnx alexa.onnx, and --model alexa.onnx" in refused.err
 
 
-@pytest.mark.parametrize(("line", "nearest"), [("lisen", "listen"), ("info --al alexa", "--all")])
+@pytest.mark.parametrize(("line", "nearest"), [("lisen", "listen"), ("info --jsn alexa", "--json")])
 def test_a_misspelt_command_or_option_is_answered_with_the_nearest_one(cli, line: str, nearest: str) -> None:
     status, _, err = cli(*line.split())
     assert (status, err.count("\n")) == (2, 1)
@@ -170,9 +170,8 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
     for line in (("listen", "--sensitivity", "0.8"), ("scan", "--sensitivity=3")):
         status, _, err = cli(*line)
         assert (status, err.count("\n")) == (2, 1)
-        assert "--sensitivity; try: --point NAME, or --threshold X: the lower it is, the more is found" in err
-    assert "threshold" not in cli("web", "--sensitivity", "3").err
-    assert cli("scan", "talk.wav", "--json").err == "wakeword: no such option: --json; try: --format json\n"
+        assert "--sensitivity; for instance: " in err
+        assert "threshold" not in err
 
 
 @pytest.mark.parametrize("name", each_command())

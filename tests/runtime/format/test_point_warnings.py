@@ -145,7 +145,7 @@ def test_the_commands_show_the_warnings_of_the_shipped_models_once(cli) -> None:
         chosen.append((card.phrase, card.point()))
         assert positives(card.point()) in listed.out
         wanted = warnings_of((card.phrase, one) for one in card.operating_points)
-        assert cli("info", "--all", path).err.splitlines() == wanted
+        assert cli("info", "--json", path).err.splitlines() == wanted
         assert cli("info", path).err.splitlines() == warnings_of(chosen[-1:])
     assert listed.err.splitlines() == warnings_of(chosen)
     assert len(set(listed.err.splitlines())) == len(listed.err.splitlines())

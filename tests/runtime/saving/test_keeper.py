@@ -22,7 +22,6 @@ from wakeword import Detection, Detector, Keeper, Model
 from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.saving import saved_pairs as saved_pairs_module
-from wakeword.saving.keeper import MOST_OF_A_CLIENT
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, read_pair, saved_pairs
 
@@ -231,19 +230,6 @@ def test_the_many_addresses_of_one_machine_are_one_client(tmp_path: Path) -> Non
         for client in (*3 * ["10.0.0.1"], *(f"2001:db8::{number}%eth0" for number in range(30))):
             keeper.keep(from_client(client))
     assert clients(tmp_path)["10.0.0.1"] == 3
-
-
-def test_a_client_has_so_many_events_in_an_hour_and_a_microphone_all(tmp_path: Path) -> None:
-    lines: list[str] = []
-    with Keeper(tmp_path, complain=lines.append) as keeper:
-        for number in range(MOST_OF_A_CLIENT + 5):
-            keeper.keep(from_client("10.0.0.2"))
-            keeper.keep(from_client("" if number % 2 else "10.0.0.1"))
-            while keeper._saver._waiting.unfinished_tasks > 20:
-                pass
-    assert clients(tmp_path)["10.0.0.2"] == MOST_OF_A_CLIENT
-    assert clients(tmp_path)[""] == (MOST_OF_A_CLIENT + 5) // 2
-    assert lines == [f"keep: 10.0.0.2 had {MOST_OF_A_CLIENT} events kept in this hour; no more of it until the next"]
 
 
 def test_two_who_keep_at_once_overwrite_nothing_after_the_clock_was_set_back(

@@ -1,8 +1,5 @@
 """Near misses: half the threshold or more, never fired, each event once, the same however the audio is cut."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.builders import CHUNKS, bursts, in_chunks
@@ -85,16 +82,3 @@ def test_a_detector_reports_no_detection_as_a_near_miss(low_model: Model) -> Non
     assert near == []
     with pytest.raises(ConfigError, match="on_near_miss"):
         Detector(low_model, on_near_miss=3)  # type: ignore[arg-type]
-
-
-def test_listen_saves_near_misses_beside_detections(play, tmp_path: Path) -> None:
-    done = play("--save", tmp_path / "kept", "--save-near-misses", "--threshold", JUST_ABOVE)
-    assert (done.status, done.out) == (0, "")
-    contents = [json.loads(path.read_text()) for path in sorted((tmp_path / "kept").glob("*.json"))]
-    assert [content["near_miss"] for content in contents] == [True, True]
-    assert all((tmp_path / "kept" / content["audio"]).is_file() for content in contents)
-    play("--save", tmp_path / "fired", "--save-near-misses")
-    contents = [json.loads(path.read_text()) for path in (tmp_path / "fired").glob("*.json")]
-    assert len(contents) == 2
-    assert not any("near_miss" in content for content in contents)
-    assert play("--save-near-misses").status == 2

@@ -37,6 +37,6 @@ def test_the_warnings_of_the_chosen_point_are_the_same_everywhere(cli, model: Pa
             done = cli(*command, "--model", model, *options)
             assert done.status == 0, done.err
             assert [line for line in done.err.splitlines() if line.startswith("warning")] == wanted
-        assert set(wanted) <= set(cli("info", "--all", model).err.splitlines())
+        assert set(wanted) <= set(cli("info", "--json", model).err.splitlines())
     # A threshold of the user's own is no point.
     assert not any("warning" in cli(*command, "--model", model, "--threshold", "0.9").err for command in commands)

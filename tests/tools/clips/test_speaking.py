@@ -8,7 +8,7 @@ from support.spoken import command_voices
 from wakeword.base.errors import SynthesisError
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword_tools.clips.clip_plan import ClipPart, Recipe
 from wakeword_tools.clips.synthesize import SpeakWork, SpokenClip
 from wakeword_tools.engines.registry import english_voices
@@ -31,7 +31,7 @@ def clips() -> list[SpokenClip]:
 
 def test_every_executor_gives_the_same_rows(clips: list[SpokenClip]) -> None:
     ways = [
-        (SpeakWork(), ThisProcess()),
+        (SpeakWork(), Executor()),
         (pickle.loads(pickle.dumps(SpeakWork())), Processes(2)),
     ]
     first, other = [[row for _, row in Run(work, clips).rows(executor, ignore)] for work, executor in ways]

@@ -11,7 +11,7 @@ import pytest
 from support.counting import Calling, Thing, isolated
 
 from wakeword.base.errors import SynthesisError, WorkerError
-from wakeword.batch.jobs.crew import Crew, Failed
+from wakeword.batch.jobs.processes import Crew, Failed
 from wakeword_tools.engines.command_engine import run_program
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from support.counting import isolated
 
-from wakeword.batch.jobs import crew
-from wakeword.batch.jobs.crew import Patience, state_of
+from wakeword.batch.jobs import processes
+from wakeword.batch.jobs.processes import Patience, state_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the state of processes in /proc")
 
@@ -69,7 +69,7 @@ def test_a_suspended_process_is_waited_for_but_not_for_ever(monkeypatch: pytest.
 
 
 def test_an_unknown_process_has_its_seconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "state_of", lambda pid: None)
+    monkeypatch.setattr(processes, "state_of", lambda pid: None)
     waited = Patience(os.getpid(), 0.1)
     time.sleep(0.15)
     assert waited.is_over()

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from wakeword.base.errors import ConfigError, WorkerError
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
@@ -71,7 +71,7 @@ def test_the_places_do_not_depend_on_processes_and_threads(background: ClipStore
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        alone = found(ThisProcess())
+        alone = found(Executor())
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from wakeword.base.errors import DataError
-from wakeword.batch.inputs.find import expanded, find_recordings
-from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.inputs import Recording, expanded, find_recordings
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import open_journal
 from wakeword.batch.scanning import Scanned, ScanWork

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from wakeword.base.plugins import require
-from wakeword.batch.inputs.find import LIST
-from wakeword.batch.inputs.recording import is_url
+from wakeword.batch.inputs import LIST
 from wakeword.cli.job_options import JobOptions
 from wakeword.cli.options import ModelOptions, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
@@ -23,7 +22,7 @@ def _existing(places: list[str] | None) -> list[str] | None:
     As a callback of the option: a misspelt folder is reported before anything that takes time is imported.
     """
     for place in places or ():
-        if not is_url(place) and not place.startswith(LIST) and not glob.has_magic(place):
+        if not place.startswith(LIST) and not glob.has_magic(place):
             present(Path(place))
     return places
 

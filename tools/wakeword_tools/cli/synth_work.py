@@ -64,7 +64,7 @@ def synthesise_set(options: SynthOptions) -> None:
 def _speak(options: SynthOptions, out: Path, part: ClipPart) -> Path:
     """Make the set, with progress on stderr. Returns its folder."""
     count = options.count
-    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.step.done > 0):
+    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.done > 0):
         return synthesize(
             [part],
             out,

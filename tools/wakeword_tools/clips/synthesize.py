@@ -14,7 +14,7 @@ from wakeword.base.exclusive import resumable_folder
 from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, Report, ThisProcess
+from wakeword.batch.jobs.work import Executor, Report
 from wakeword_tools.clips.clip_plan import ClipPart, Recipe, render
 from wakeword_tools.clips.manifest import recipe_row, write_manifest
 from wakeword_tools.engines.registry import engine_of
@@ -91,7 +91,7 @@ def synthesize(
         for index, (recipe, part) in enumerate(drawn)
     ]
     target = Path(out_dir)
-    executor = Processes(jobs, seconds=SECONDS_FOR_A_CLIP) if jobs > 1 or skip else ThisProcess()
+    executor = Processes(jobs, seconds=SECONDS_FOR_A_CLIP) if jobs > 1 or skip else Executor()
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # raises before any work if an engine is not installed
     digest = hashlib.sha256(json.dumps([row for _, row in items], sort_keys=True).encode()).hexdigest()

@@ -17,9 +17,9 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.types import Scores
-from wakeword.batch.inputs.recording import Recording as Source
+from wakeword.batch.inputs import Recording as Source
 from wakeword.batch.jobs.job_run import Run
-from wakeword.batch.jobs.work import ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
@@ -111,7 +111,7 @@ def score_files(
         done += size
         share(min(1.0, done / run.size) if run.size else 1.0)
 
-    with closing(run.rows(ThisProcess(), report)) as rows:
+    with closing(run.rows(Executor(), report)) as rows:
         return scored_rows(models, chosen, rows, warn=warn)[0]
 
 

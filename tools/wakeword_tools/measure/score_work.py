@@ -10,8 +10,8 @@ import numpy as np
 from wakeword.audio.pcm import pcm_blocks
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Array, Scores
-from wakeword.batch.inputs.recording import Recording as Source
-from wakeword.batch.inputs.recording import local_recording
+from wakeword.batch.inputs import Recording as Source
+from wakeword.batch.inputs import local_recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.model.model import parse_model
 from wakeword_tools.contenders.foreign import ForeignModel

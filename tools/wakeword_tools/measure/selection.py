@@ -6,8 +6,7 @@ from pathlib import Path
 from wakeword.base.errors import AudioError, CalibrationError, LeftOutError
 from wakeword.base.files import resolved
 from wakeword.base.listing import files_below
-from wakeword.batch.inputs.find import expanded, find_recordings
-from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.inputs import Recording, expanded, find_recordings
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import kind_in_words

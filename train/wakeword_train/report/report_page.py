@@ -44,9 +44,9 @@ def _improve(model: str) -> NextStep:
     return NextStep(
         "use it for some days, say which sounds were the word, and fine-tune it on them",
         (
-            f"wakeword listen --model {file} --save kept/ --save-near-misses --pre-roll 1.6",
-            "wakeword review kept/",
-            f"wakeword train --from {file} --extend-negatives kept/ --background my_room/ --out {better}",
+            f"wakeword listen --model {file} --keep audio",
+            "wakeword review",
+            f"wakeword train --from {file} --extend-negatives KEPT --background my_room/ --out {better}",
         ),
     )
 

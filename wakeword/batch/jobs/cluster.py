@@ -12,7 +12,7 @@ from uuid import uuid4
 from wakeword.base.errors import WorkerError
 from wakeword.base.plugins import require
 from wakeword.base.version import __version__
-from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work, cores
+from wakeword.batch.jobs.work import ONE_THREAD, Batch, Executor, ItemT, Report, RowT, Work, cores
 
 _LOCAL = "local"
 """In place of an address: a cluster of this machine alone, which ends with the run."""
@@ -24,7 +24,7 @@ _SECONDS = 0.5
 _SECONDS_TO_CONNECT = 10.0
 
 
-class Cluster:
+class Cluster(Executor):
     """All cores of the Ray cluster at ``address``, or of a new one of this machine for ``local``.
 
     The machines need this package in the same version; they get models with the work, and find recordings under the same
@@ -50,9 +50,40 @@ class Cluster:
         is_ours = not ray.is_initialized()
         if is_ours:
             self._connect()
+        waiting = deque(batches)
+        given: dict[Any, Batch[ItemT]] = {}
         try:
-            yield from self._run(work, batches, report)
+            task = ray.remote(_do_batch).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
+            with self._reached():
+                # Not by a digest: of two works of the same one, a machine would go on with the first.
+                shared, run = ray.put(work), uuid4().hex
+            while waiting or given:
+                with self._reached():
+                    while waiting and len(given) < _AHEAD * self.workers:
+                        batch = waiting.popleft()
+                        given[task.remote(shared, run, [item for _, item in batch], __version__)] = batch
+                    done, _ = ray.wait(list(given), num_returns=1, timeout=_SECONDS)
+                for reference in done:
+                    batch = given.pop(reference)
+                    try:
+                        rows, size, seconds = ray.get(reference)
+                    except ray.exceptions.RayTaskError as error:
+                        if isinstance(error.cause, ray.exceptions.RayError):
+                            raise _unfit(next(iter(str(error.cause).splitlines()))) from error
+                        raise error.cause from None
+                    except ray.exceptions.RayError:
+                        if len(batch) > 1:
+                            waiting.extendleft([pair] for pair in reversed(batch))
+                        else:
+                            ((number, item),) = batch
+                            yield number, work.lost(item, f"{1 + _RETRIES} processes in a row died while they read it")
+                        continue
+                    report(size, seconds)
+                    yield from ((number, row) for (number, _), row in zip(batch, rows, strict=True))
         finally:
+            with suppress(OSError, ray.exceptions.RayError):  # of a cluster that has ended
+                for reference in given:
+                    ray.cancel(reference, force=True)
             if is_ours:
                 ray.shutdown()
 
@@ -98,45 +129,6 @@ class Cluster:
                 f"expected the Ray cluster at {self._address} to live as long as the run, lost it ({reason}); "
                 "start it again"
             ) from error
-
-    def _run(
-        self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
-    ) -> Generator[tuple[int, RowT], None, None]:
-        ray = self._ray
-        task = ray.remote(_do_batch).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
-        with self._reached():
-            # Not by a digest: of two works of the same one, a machine would go on with the first.
-            shared, run = ray.put(work), uuid4().hex
-        waiting = deque(batches)
-        given: dict[Any, Batch[ItemT]] = {}
-        try:
-            while waiting or given:
-                with self._reached():
-                    while waiting and len(given) < _AHEAD * self.workers:
-                        batch = waiting.popleft()
-                        given[task.remote(shared, run, [item for _, item in batch], __version__)] = batch
-                    done, _ = ray.wait(list(given), num_returns=1, timeout=_SECONDS)
-                for reference in done:
-                    batch = given.pop(reference)
-                    try:
-                        rows, size, seconds = ray.get(reference)
-                    except ray.exceptions.RayTaskError as error:
-                        if isinstance(error.cause, ray.exceptions.RayError):
-                            raise _unfit(next(iter(str(error.cause).splitlines()))) from error
-                        raise error.cause from None
-                    except ray.exceptions.RayError:
-                        if len(batch) > 1:
-                            waiting.extendleft([pair] for pair in reversed(batch))
-                        else:
-                            ((number, item),) = batch
-                            yield number, work.lost(item, f"{1 + _RETRIES} processes in a row died while they read it")
-                        continue
-                    report(size, seconds)
-                    yield from ((number, row) for (number, _), row in zip(batch, rows, strict=True))
-        finally:
-            with suppress(OSError, ray.exceptions.RayError):  # of a cluster that has ended
-                for reference in given:
-                    ray.cancel(reference, force=True)
 
 
 _ready: dict[str, tuple[Any, list[float]]] = {}

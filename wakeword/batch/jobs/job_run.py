@@ -1,6 +1,6 @@
 """A run: items in, rows out in the same order, in whatever order they become ready."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import Any, Generic, cast
 
@@ -15,7 +15,6 @@ from wakeword.batch.jobs.work import (
     KeptWork,
     Report,
     RowT,
-    ThisProcess,
     Work,
     batches_of,
     default_jobs,
@@ -75,13 +74,10 @@ class Run(Generic[ItemT, RowT]):
     def _new(self, executor: Executor, report: Report) -> Generator[tuple[int, RowT], None, None]:
         """The rows of what is missing, as they come, written to the journal."""
         batches = batches_of(((number, self._items[number]) for number in self.missing), workers=executor.workers)
-        if self._journal is None:
-            with closing(executor.run(self._work, batches, report)) as rows:
-                yield from rows
-            return
-        with closing(executor.run(_Digested(self._work), batches, report)) as digested:
-            for number, (digest, row) in digested:
-                self._journal.add(cast(KeptItem, self._items[number]), digest, self._work.to_json(row))
+        with closing(executor.run(self._work, batches, report)) as rows:
+            for number, row in rows:
+                if self._journal is not None:
+                    self._journal.add(cast(KeptItem, self._items[number]), self._work.to_json(row))
                 yield number, row
 
     def _kept(self, item: Any) -> RowT:
@@ -95,28 +91,6 @@ class Run(Generic[ItemT, RowT]):
             ) from error
 
 
-class _Digested(Generic[RowT]):
-    """Work with rows that have the digest of the item that was read."""
-
-    def __init__(self, work: Work[Any, RowT]) -> None:
-        self._work = work
-
-    def begin(self, report: Report) -> Callable[[Any], tuple[str, RowT]]:
-        do = self._work.begin(report)
-
-        def digested(item: KeptItem) -> tuple[str, RowT]:
-            try:
-                digest = item.digest()
-            except OSError:
-                digest = ""  # the row will say what is wrong with it
-            return digest, do(item)
-
-        return digested
-
-    def lost(self, item: Any, reason: str) -> tuple[str, RowT]:
-        return "", self._work.lost(item, reason)
-
-
 def executor_for(seconds: float, *, jobs: int | None = None, ray: str | None = None) -> Executor:
     """The executor for so many seconds of audio: ``jobs`` processes, the Ray cluster at ``ray``, or, without both, as
     many processes as ``default_jobs`` says. One is this process.
@@ -128,9 +102,9 @@ def executor_for(seconds: float, *, jobs: int | None = None, ray: str | None = N
     if ray is not None:
         return Cluster(ray)
     processes = Processes(default_jobs(seconds) if jobs is None else jobs)
-    return processes if processes.workers > 1 else ThisProcess()
+    return processes if processes.workers > 1 else Executor()
 
 
 def in_this_process(seconds: float) -> Executor:
     """This process, whatever there is to do: for programs that must not start others."""
-    return ThisProcess()
+    return Executor()

@@ -4,31 +4,22 @@ A file of JSON lines: the first names the work, each further one has the row of 
 a line is dropped. Rows stay in the file until they are needed.
 """
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import alone_with, remove_held
-from wakeword.base.files import DAMAGED, replacing
+from wakeword.base.files import DAMAGED, file_sha256
 from wakeword.batch.jobs.work import KeptItem
 
 _VERSION = 1
 _START = b'{"journal": '
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where the row of an item is."""
-
-    stamp: str
-    digest: str
-    offset: int
+_LONGEST = 1_000
+"""Bytes of a first line: a file of another kind may have no lines."""
 
 
 class Journal:
@@ -36,7 +27,8 @@ class Journal:
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         self._file, self._path = file, path
-        self._places: dict[str, _Place] = {}
+        self._places: dict[tuple[str, str], int] = {}
+        """Key and stamp of an item -> where its row begins."""
         self.is_kept = False
         """Whether it has rows that are still of use when it is closed."""
         self.dropped = 0
@@ -46,30 +38,38 @@ class Journal:
         self.put_aside = 0
         """How many they are."""
 
-    def check_kind(self) -> None:
-        """``ConfigError`` for a file that no run has written: it is not ours to change."""
-        self._file.seek(0)
-        found = self._file.read(len(_START))
-        if not _START.startswith(found):
-            raise ConfigError(f"{self._path}: expected a journal of results or nothing, got another file; rename it")
+    def open(self, work: str, *, resume: bool) -> None:
+        """Take the rows that the file has of this work if ``resume``, else forget them; put those of another work aside.
 
-    def begin(self, work: str) -> None:
-        """Forget what the file has, or put it aside if it is of other work; name the work by its digest."""
+        Raises ``ConfigError`` for a file that no run has written, as it is not ours to change, and with ``resume`` for one
+        of another work.
+        """
         self._file.seek(0)
-        line = self._file.readline()
+        line = self._file.readline(_LONGEST)
+        if not line.startswith(_START) and not _START.startswith(line):
+            raise ConfigError(f"{self._path}: expected a journal of results or nothing, got another file; rename it")
         first = _parsed(line)
-        if first is not None:
-            rows = sum(row.endswith(b"\n") for row in self._file)
-            if _is_of(first, work):
-                self.dropped = rows
-            elif rows:
-                self.put_aside = rows
-                # Named by what it holds, so that it takes the place of nothing else.
-                self._file.seek(0)
-                digest = hashlib.sha256(self._file.read()).hexdigest()
-                self.aside = self._path.with_name(f"{self._path.name}.{digest[:8]}")
-                with replacing(self.aside) as temporary:
-                    shutil.copyfile(self._path, temporary)
+        is_of_this_work = first is not None and first.get("journal") == _VERSION and first.get("work") == work
+        if resume and is_of_this_work:
+            self._read_rows()
+            return
+        if resume and first is not None:
+            raise ConfigError(
+                f"{self._path}: expected results of the same models and settings to go on with, got those of others; "
+                "leave out --resume to begin again"
+            )
+        rows = 0 if first is None else sum(row.endswith(b"\n") for row in self._file)
+        if is_of_this_work:
+            self.dropped = rows
+        elif rows:
+            # Named by what it holds, so that it takes the place of nothing else.
+            self.aside = self._path.with_name(f"{self._path.name}.{file_sha256(self._path)[:8]}")
+            self.put_aside = rows
+            shutil.copyfile(self._path, self.aside)
+        self._begin(work)
+
+    def _begin(self, work: str) -> None:
+        """Forget all that the file has, and name the work."""
         self._file.seek(0)
         self._file.truncate()
         try:
@@ -78,51 +78,32 @@ class Journal:
             remove_held(self._path, self._file)  # it would look like a result
             raise
 
-    def read(self, work: str) -> None:
-        """Take what the file has; begin if that is nothing. ``ConfigError`` if it is of another work."""
-        self._file.seek(0)
-        end = 0
-        for number, line in enumerate(self._file):
+    def _read_rows(self) -> None:
+        """Note where the rows are that follow the first line, up to what a killed process left, which is dropped."""
+        end = self._file.tell()
+        for line in self._file:
             content = _parsed(line)
             if content is None:
                 break
-            if number == 0:
-                self._check(content, work)
-            elif {"key", "stamp", "digest", "row"} <= set(content):
-                self._places[str(content["key"])] = _Place(content["stamp"], content["digest"], end)
+            if {"key", "stamp", "row"} <= set(content):
+                self._places[str(content["key"]), str(content["stamp"])] = end
                 self.is_kept = True
             end += len(line)
         self._file.seek(end)
         self._file.truncate()
-        if end == 0:
-            self.begin(work)
-
-    def _check(self, content: dict[str, Any], work: str) -> None:
-        if not _is_of(content, work):
-            raise ConfigError(
-                f"{self._path}: expected results of the same models and settings to go on with, got those of others; "
-                "leave out --resume to begin again"
-            )
 
     def has(self, item: KeptItem) -> bool:
-        """Whether it has the row of this item as it is now: of the same stamp or, failing that, of the same digest."""
-        place = self._places.get(item.key)
-        if place is None:
-            return False
-        if place.stamp == item.stamp:
-            return True
-        with suppress(OSError):
-            return place.digest != "" and place.digest == item.digest()
-        return False
+        """Whether it has the row of this item as it is now."""
+        return (item.key, item.stamp) in self._places
 
     def row(self, item: KeptItem) -> Any:
         """The row of an item that it ``has``, as ``add`` was given it."""
-        self._file.seek(self._places[item.key].offset)
+        self._file.seek(self._places[item.key, item.stamp])
         return json.loads(self._file.readline())["row"]
 
-    def add(self, item: KeptItem, digest: str, row: Any) -> None:
-        """Write the row of an item with the digest of what was read."""
-        self._write({"key": item.key, "stamp": item.stamp, "digest": digest, "row": row})
+    def add(self, item: KeptItem, row: Any) -> None:
+        """Write the row of an item."""
+        self._write({"key": item.key, "stamp": item.stamp, "row": row})
         self.is_kept = True
 
     def finish(self) -> None:
@@ -150,21 +131,12 @@ def open_journal(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with alone_with(path) as file:
         journal = Journal(file, path)
-        journal.check_kind()
-        if resume:
-            journal.read(work)
-        else:
-            journal.begin(work)
+        journal.open(work, resume=resume)
         try:
             yield journal
         finally:
             if not journal.is_kept:
                 remove_held(path, file)
-
-
-def _is_of(first: dict[str, Any], work: str) -> bool:
-    """Whether the first line of a journal names this work."""
-    return first.get("journal") == _VERSION and first.get("work") == work
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

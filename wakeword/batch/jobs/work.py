@@ -1,4 +1,4 @@
-"""What is to be done, and who does it: the protocols of this package, and the plainest executor."""
+"""What is to be done, and who does it: the protocols of work, and the plainest executor."""
 
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -61,16 +61,11 @@ class KeptItem(Item, Protocol):
     def stamp(self) -> str:
         """What changes when its content does and costs nothing to ask for, for instance size and time of a file."""
 
-    def digest(self) -> str:
-        """A digest of its content; empty if it has none besides its stamp. Raises ``OSError`` as the file system does."""
-
 
 ItemT = TypeVar("ItemT", bound=Item)
 ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)
-Do = Callable[[ItemT], RowT]
-"""Does one item: a pure function, which gives the same row for the same item in every process."""
 Batch = Sequence[tuple[int, ItemT]]
 """Items with their numbers in the run."""
 
@@ -81,7 +76,8 @@ class Work(Protocol[ItemT_contra, RowT_co]):
     def begin(self, report: Report) -> Callable[[ItemT_contra], RowT_co]:
         """Get ready, once in every process: load the models. Raises what makes every item fail.
 
-        What is returned gives the errors of a single item as its row, and calls ``report`` as it goes on.
+        What is returned is a pure function, which gives the same row for the same item in every process. It gives the
+        errors of a single item as its row, and calls ``report`` as it goes on.
         """
 
     def lost(self, item: ItemT_contra, reason: str) -> RowT_co:
@@ -113,12 +109,13 @@ class KeptWork(Work[ItemT_contra, RowT], Protocol[ItemT_contra, RowT]):
         """The row from JSON. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
 
 
-class Executor(Protocol):
-    """Does batches of items, in any order and each item once."""
+class Executor:
+    """Does batches of items, each item once: this plainest one in this process and in their order, others in any order."""
 
     @property
     def workers(self) -> int:
         """How many batches are done at the same time."""
+        return 1
 
     def run(
         self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
@@ -127,17 +124,6 @@ class Executor(Protocol):
 
         Raises what ``work.begin`` raises, and ``WorkerError`` where no process can work at all.
         """
-
-
-class ThisProcess:
-    """The executor that needs nothing: one item after the other, in their order."""
-
-    workers = 1
-
-    def run(
-        self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
-    ) -> Generator[tuple[int, RowT], None, None]:
-        """``Executor.run``."""
         do = work.begin(report)
         for batch in batches:
             for number, item in batch:

@@ -26,30 +26,8 @@ MAX_RUNNING = 16
 _SECONDS_FOR_SAVING = 2.0
 _SECONDS_TO_END = 1.0
 
-
-_FIELD = re.compile(r"\{(keyword|score|start|end|audio)\}")
-_QUOTED = re.compile(r'\\.|\'[^\']*\'|"(?:\\.|[^"\\])*"', re.DOTALL)
-_OPERATOR = re.compile(r"\d?(?:>>?|<).*|&>.*|\|\|?|&&?|.*;")
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish"))
-
-
-def shell_line(command: str) -> str | None:
-    """The command that was meant by one that only a shell understands; ``None`` for a program with its arguments.
-
-    The fields are never filled in: a model may have any phrase, and in the line of a shell a phrase could be a command.
-    A shell reads them from its environment, where they stay text.
-    """
-    meant = _FIELD.sub(lambda field: f"$WAKEWORD_{field[1].upper()}", command)
-    words = shlex.split(command)
-    if any(Path(word).name in _SHELLS for word in words):
-        return None if meant == command else meant
-    if "-c" in words:
-        return None  # a program in another language, in which braces may mean something
-    bare = _QUOTED.sub("_", meant)
-    if "$WAKEWORD_" not in meant and not any(map(_OPERATOR.fullmatch, bare.split())):
-        return None
-    escaped = meant.replace("\\", "\\\\").replace('"', '\\"')
-    return f'sh -c "{escaped}"'
+_FOR_A_SHELL = re.compile(r"\d?[<>|&].*|.*;|.*(\{(keyword|score|start|end|audio)\}|\$WAKEWORD_).*", re.DOTALL)
+"""A word that means something to a shell: an operator at its beginning, a semicolon at its end, or a variable."""
 
 
 class Runner:
@@ -69,17 +47,17 @@ class Runner:
             raise typer.BadParameter(f"--exec {command!r}: {error}") from error
         if not self._arguments:
             raise typer.BadParameter("--exec: expected a command, got an empty one")
-        meant = shell_line(command)
-        if meant is not None:
-            raise typer.BadParameter(f"--exec runs a program, without a shell; try: --exec {shlex.quote(meant)}")
+        # With -c the program has a language of its own, in which these words may mean something.
+        if "-c" not in self._arguments and any(map(_FOR_A_SHELL.fullmatch, self._arguments)):
+            line = shlex.quote(shlex.join(["sh", "-c", command]))
+            raise typer.BadParameter(
+                f"--exec runs a program, without a shell; try: --exec {line}, with $WAKEWORD_KEYWORD for the word"
+            )
         if shutil.which(self._arguments[0]) is None:
             raise ConfigError(
                 f"--exec: expected an executable program, found no {self._arguments[0]!r}; check its path"
             )
         self._timeout = timeout or None
-        # Every program gets the present umask: another thread can change the umask of the process for a moment.
-        self._umask = os.umask(0)
-        os.umask(self._umask)
         self._places = threading.Semaphore(MAX_RUNNING)
         self._starting: set[Future[None]] = set()
         self._skipped = False
@@ -147,7 +125,6 @@ class Runner:
             stdout=sys.stderr,
             stderr=sys.stderr,
             start_new_session=True,
-            umask=self._umask,
         )
 
 

@@ -1,7 +1,6 @@
 """``wakeword listen``: report the wake words as they are spoken."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -9,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.detection import Detection
 from wakeword.audio.sources import AudioSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
-from wakeword.cli.console import complain, discard, has_reader, note
-from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
-from wakeword.cli.listen.reactions import ReactionOptions, open_reactions
+from wakeword.cli.console import complain, has_reader, note
+from wakeword.cli.formats import FORMATS, TERMINAL, FormatName, Write, writer
+from wakeword.cli.listen.reactions import ReactionOptions, runner_of, saver_of
 from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
@@ -48,19 +46,27 @@ def listen(options: ListenOptions) -> None:
     reader end the command with status 0.
     """
     recording = options.source.recording
+    lost = 0
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
-        near_misses: list[Detection] = []
         keeper = None if options.reactions.keep is None else Keeper(complain=complain, note=note)
-        react = stack.enter_context(open_reactions(options.reactions, stop, keeper=keeper, live=recording is None))
+        run, save = runner_of(options.reactions), saver_of(options.reactions, live=recording is None)
+
+        def finish() -> None:
+            """Wait until all is saved and the last programs are started, but no longer than a signal allows."""
+            nonlocal lost
+            lost = sum(one.close(lambda: stop.seconds_left) for one in (save, keeper) if one is not None)
+            if run is not None:
+                run.close(lambda: stop.seconds_left)
+
+        stack.callback(finish)
         detector, warnings = open_detector(
             options.models,
             options.points,
             channel=options.source.channel,
             refractory=refractory_frames(options.min_gap),
             pre_roll=options.reactions.pre_roll,
-            on_near_miss=near_misses.append if options.reactions.save_near_misses else None,
             provider=options.provider,
             keep=keeper,
         )
@@ -71,22 +77,18 @@ def listen(options: ListenOptions) -> None:
         if recording is None:
             _greet(detector, source)
         look = stack.enter_context(monitoring(detector, source))
-        lines = DetectionLines(FormatName.JSON if options.as_json else FormatName.TEXT)
-
-        def save_near_misses() -> None:
-            while near_misses:
-                react.near_miss(near_misses.pop(0))
+        write = _writer(as_json=options.as_json)
 
         def watch(block: Samples) -> bool:
-            save_near_misses()
             look(block)
-            return lines.wanted
+            return has_reader(sys.stdout)
 
         for detection in detector.run(Watched(source, watch, stop=stop), playback=playback):
-            lines.print(recording, detection)
-            react(detection)
-        save_near_misses()
-    if react.lost:
+            write(recording, detection)
+            saved = None if save is None else save.save(detection)
+            if run is not None:
+                run.run(detection, saved)
+    if lost:
         raise typer.Exit(1)
 
 
@@ -103,71 +105,22 @@ def _greet(detector: Detector, source: AudioSource) -> None:
     note(f"listening for {words}{place}; Ctrl-C to end")
 
 
-class DetectionLines:
-    """Prints detections on stdout, each immediately, as long as there is a reader.
-
-    A reader that stops, such as ``head -1``, is not an error. Raises ``OSError`` if a line cannot be written for another
-    reason, such as a full disk.
-    """
-
-    def __init__(self, form: FormatName) -> None:
-        self._stream = sys.stdout
-        self._reader_left = False
-        is_for_a_person = form is FormatName.TEXT and self._stream.isatty()
-        self._write = (TERMINAL if is_for_a_person else FORMATS[form]).writer(self._stream)
-
-    @property
-    def wanted(self) -> bool:
-        """Whether there may still be a reader; known before a line is printed if the system has ``poll``."""
-        if not self._reader_left and not has_reader(self._stream):
-            self._leave()
-        return not self._reader_left
-
-    def print(self, file: str | None, detection: Detection) -> None:
-        """Print a detection in ``file``, ``None`` for live audio."""
-        if self._reader_left:
-            return
-        try:
-            self._write(file, detection)
-        except BrokenPipeError:
-            self._leave()
-
-    def _leave(self) -> None:
-        self._reader_left = True
-        discard(self._stream)
-
-
-_SECONDS_BETWEEN_WARNINGS = 10.0
+def _writer(*, as_json: bool) -> Write:
+    """Writes detections on stdout: as JSON, as text for a program, or on a terminal for a person."""
+    if as_json:
+        return writer(sys.stdout, *FORMATS[FormatName.JSON])
+    return writer(sys.stdout, *(TERMINAL if sys.stdout.isatty() else FORMATS[FormatName.TEXT]))
 
 
 @contextmanager
 def monitoring(detector: Detector, source: AudioSource) -> Iterator[Callable[[Samples], None]]:
-    """A function to call with each block of ``source``, ``(samples,)`` or ``(samples, channels)``."""
-    microphone = source if isinstance(source, Microphone) else None
-    if sys.stderr.isatty():
-        # Its import takes 30 ms, and a service without a terminal does not need it.
-        from wakeword.cli.listen.meter import Meter
-
-        with Meter(detector) as meter:
-            yield lambda block: meter.update(block, microphone)
-    elif microphone is not None:
-        yield LossWarning(microphone).update
-    else:
+    """A function to call with each block, ``(samples,)`` or ``(samples, channels)``, which it shows on a terminal."""
+    if not sys.stderr.isatty():
         yield lambda block: None
+        return
+    # Its import takes 30 ms, and a service without a terminal does not need it.
+    from wakeword.cli.listen.meter import Meter
 
-
-class LossWarning:
-    """Reports lost audio, at most every 10 seconds."""
-
-    def __init__(self, microphone: Microphone) -> None:
-        self._microphone = microphone
-        self._reported = 0
-        self._not_before = 0.0
-
-    def update(self, block: Samples) -> None:
-        """Warn if audio was lost up to this block, ``(samples,)`` or ``(samples, channels)``, which is not looked at."""
-        lost = self._microphone.dropped_blocks + self._microphone.overflows
-        if lost > self._reported and time.monotonic() >= self._not_before:
-            self._reported = lost
-            self._not_before = time.monotonic() + _SECONDS_BETWEEN_WARNINGS
-            complain(f"{lost} block(s) of audio lost so far; this machine is too slow or too busy")
+    microphone = source if isinstance(source, Microphone) else None
+    with Meter(detector) as meter:
+        yield lambda block: meter.update(block, microphone)

@@ -2,13 +2,11 @@
 
 import sys
 import time
-from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, Group
 from rich.live import Live
-from rich.measure import Measurement
+from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
 from wakeword.audio.pcm import level_of
 from wakeword.base.text import printable
@@ -21,8 +19,8 @@ _REFRESH_SECONDS = 0.1
 # A word raises the score for only a few hops; the bar falls slowly, so that it can be seen.
 _FALL = 0.9
 _SILENCE_DB = -80.0
-_WIDTH, _LEAST = 40, 10
-"""Characters of a bar, and where the screen is narrow at least."""
+_WIDTH = 40
+"""Characters of a bar, and fewer where the screen is narrow."""
 
 
 class Meter:
@@ -62,16 +60,19 @@ class Meter:
 
     def _table(self, level: float, stats: MicrophoneStats | None) -> Group:
         table = Table.grid(padding=(0, 2))
-        for wraps in (False, True, False, False):  # the bar alone gives way on a narrow screen
-            table.add_column(no_wrap=not wraps)
+        for most in (None, _WIDTH, None, None):  # the bar alone gives way on a narrow screen
+            table.add_column(no_wrap=most is None, max_width=most)
         for keyword, score in self._held.items():
             threshold = self._detector.thresholds[keyword]
             style = "bold green" if score >= threshold else "cyan"
-            table.add_row(
-                printable(keyword), Bar(score, style, threshold), f"{score:.3f}", f"threshold {threshold:.3f}"
-            )
-        table.add_row("level", Bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", "")
+            table.add_row(printable(keyword), _bar(score, style), f"{score:.3f}", f"threshold {threshold:.3f}")
+        table.add_row("level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", "")
         return Group(table, *([describe(stats)] if stats else []))
+
+
+def _bar(share: float, style: str) -> ProgressBar:
+    """A bar that is filled up to ``share``, from 0 to 1."""
+    return ProgressBar(1.0, share, complete_style=style, finished_style=style)
 
 
 def describe(stats: MicrophoneStats) -> str:
@@ -80,24 +81,3 @@ def describe(stats: MicrophoneStats) -> str:
     gaps = f"{stats.gaps} gap(s), {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"
     drift = "" if stats.drift_ppm is None else f", clock {stats.drift_ppm:+.0f} ppm"
     return f"{lost} block(s) lost, {gaps}{drift}"
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar that is filled up to ``share``, from 0 to 1, with a mark at the threshold: all of it, on any screen."""
-
-    share: float
-    style: str
-    mark: float | None = None
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(_LEAST, _WIDTH).with_maximum(options.max_width)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = min(_WIDTH, options.max_width)
-        filled = round(width * min(1.0, max(0.0, self.share)))
-        drawn = Text("━" * filled, self.style).append("━" * (width - filled), "bright_black")
-        if self.mark is not None:
-            at = min(width - 1, int(width * self.mark))
-            drawn = drawn[:at].append("╋", "bold white").append_text(drawn[at + 1 :])
-        yield drawn

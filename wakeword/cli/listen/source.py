@@ -1,5 +1,6 @@
 """The source of ``listen``: a microphone, a file, or standard input."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ from wakeword.audio.pcm import MAX_CHANNELS, naming
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
-from wakeword.cli.console import complain, without_native_messages
+from wakeword.cli.console import complain
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.microphone.device import DeviceEvent
 from wakeword.microphone.microphone import Microphone
+
+_SECONDS_BETWEEN_WARNINGS = 10.0
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,8 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
         # As many as needed to include the chosen one.
         channels = 1 if options.channel is None else options.channel + 1
         device = number_or_name(options.device)
-        with (
-            without_native_messages(),
-            Microphone(device, channels=channels, reconnect=options.reconnect, on_event=_report) as microphone,
-        ):
+        report = _reporting()
+        with Microphone(device, channels=channels, reconnect=options.reconnect, on_event=report) as microphone:
             yield microphone
     elif options.recording is None:
         yield StdinSource()
@@ -70,10 +71,20 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
             yield source
 
 
-def _report(event: DeviceEvent) -> None:
-    # A machine that is always too slow drops audio every second; the monitor reports that every 10 s at most.
-    if event.kind != "dropped":
+def _reporting() -> Callable[[DeviceEvent], None]:
+    """A function that reports what happens to a microphone; audio that this program drops at most every 10 seconds."""
+    not_before = 0.0
+
+    def report(event: DeviceEvent) -> None:
+        nonlocal not_before
+        if event.kind == "dropped":
+            # A machine that is always too slow drops audio every second.
+            if time.monotonic() < not_before:
+                return
+            not_before = time.monotonic() + _SECONDS_BETWEEN_WARNINGS
         complain(event.message)
+
+    return report
 
 
 PlaybackOption = Annotated[

@@ -14,9 +14,9 @@ from support.builders import band_model_bytes, bursts
 from support.counting import Calling, Doubling, Number, Thing
 
 from wakeword.base.errors import ConfigError, ModelError, WorkerError
-from wakeword.batch.inputs.recording import Recording, local_recording
+from wakeword.batch.inputs import Recording, local_recording
 from wakeword.batch.jobs.job_run import Run, executor_for
-from wakeword.batch.jobs.work import Executor, ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.formats import FormatName, writing
 
@@ -145,7 +145,7 @@ def write_results(
 def test_a_machine_that_dies_loses_nothing(two_nodes: Any, recordings: list[Recording], tmp_path: Path) -> None:
     # One piece of work for each: as long as a batch.
     recordings = [dataclasses.replace(one, size=2_000_000) for one in recordings]
-    wanted = write_results(ThisProcess(), recordings, tmp_path / "one")
+    wanted = write_results(Executor(), recordings, tmp_path / "one")
     assert sum(len(scanned.detections) for scanned in wanted) >= 10
     cluster = executor_for(1.0, ray="auto")
     assert cluster.workers == 2

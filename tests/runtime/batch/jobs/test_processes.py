@@ -13,7 +13,7 @@ from support.counting import Doubling, Number
 from wakeword.base.errors import ConfigError, ModelError, WorkerError
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Batch, ThisProcess
+from wakeword.batch.jobs.work import Batch, Executor
 
 
 def batches(items: list[Number], size: int) -> list[Batch[Number]]:
@@ -37,7 +37,7 @@ def test_processes_give_the_rows_of_this_process_and_report_all_of_it() -> None:
     assert {number: row["double"] for number, row in rows.items()} == {value: 2 * value for value in range(20)}
     assert told == [20, sum(item.seconds for item in items)]
     assert {row["threads"] for row in rows.values()} == {"1"}
-    alone = dict(ThisProcess().run(Doubling(), batches(items, 3), ignore))
+    alone = dict(Executor().run(Doubling(), batches(items, 3), ignore))
     assert {number: row["double"] for number, row in alone.items()} == {n: row["double"] for n, row in rows.items()}
 
 
@@ -130,9 +130,9 @@ def children(parent: int) -> list[int]:
 
 
 def test_the_executor_is_the_one_asked_for() -> None:
-    assert isinstance(executor_for(1e9, jobs=1), ThisProcess)
+    assert type(executor_for(1e9, jobs=1)) is Executor
     assert executor_for(1.0, jobs=3).workers == 3
-    assert isinstance(executor_for(1.0), ThisProcess)
+    assert type(executor_for(1.0)) is Executor
     with pytest.raises(ConfigError, match="got both"):
         executor_for(1.0, jobs=1, ray="local")
     with pytest.raises(ConfigError, match="number of processes"):

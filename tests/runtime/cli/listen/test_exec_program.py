@@ -15,7 +15,7 @@ import typer
 from support.live import ended, live, speak, wait_for
 
 from wakeword import Detection, Detector, FileSource
-from wakeword.cli.listen.exec_program import MAX_RUNNING, Runner, shell_line
+from wakeword.cli.listen.exec_program import MAX_RUNNING, Runner
 
 REPORT = """if True:
     import json, os, pathlib, sys
@@ -170,21 +170,6 @@ def test_a_program_runs_even_if_the_audio_cannot_be_saved(
     assert "WAKEWORD_AUDIO" not in json.loads(report.read_text())[1]
 
 
-def test_files_of_a_program_have_the_usual_permissions_while_files_are_saved(
-    detection: Detection, tmp_path: Path
-) -> None:
-    """Saving reads the umask, which is only possible by setting it, for the whole process."""
-    before = os.umask(0o027)
-    try:
-        run = Runner(shlex.join(["sh", "-c", f"umask > {tmp_path}/umask"]), timeout=60)
-        os.umask(0)
-        run.run(detection, None)
-        wait_for(lambda: (tmp_path / "umask").exists() and (tmp_path / "umask").read_text())
-    finally:
-        os.umask(before)
-    assert int((tmp_path / "umask").read_text(), 8) == 0o027
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_listening_while_a_program_hangs(
     models: Path, tmp_path: Path, cleared: None, number: int
@@ -218,43 +203,45 @@ def test_a_keyword_that_no_environment_can_hold_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("command", "meant"),
+    "command",
     [
-        ("echo {keyword} >> file", 'sh -c "echo $WAKEWORD_KEYWORD >> file"'),
-        (
-            "echo {score} {start} {end} {audio}",
-            'sh -c "echo $WAKEWORD_SCORE $WAKEWORD_START $WAKEWORD_END $WAKEWORD_AUDIO"',
-        ),
-        ("echo $WAKEWORD_KEYWORD", 'sh -c "echo $WAKEWORD_KEYWORD"'),
-        ('echo "a b" | cat', 'sh -c "echo \\"a b\\" | cat"'),
-        ("play a.wav && play b.wav", 'sh -c "play a.wav && play b.wav"'),
-        ("play a.wav; play b.wav", 'sh -c "play a.wav; play b.wav"'),
-        ("play a.wav 2>errors", 'sh -c "play a.wav 2>errors"'),
-        ("sh -c 'echo {keyword} >> file'", "sh -c 'echo $WAKEWORD_KEYWORD >> file'"),
-        # Programs with their arguments.
-        ("sh -c 'echo $WAKEWORD_KEYWORD >> file'", None),
-        ("nice -n 5 bash -c 'a | b; c'", None),
-        ("python3 -c 'print(f\"{score}\")'", None),
-        ("play ding.wav", None),
-        ("curl http://lamp.example/?on=1&level=5", None),
-        ("grep '|' \"a ; b\" \\; it\\'s", None),
+        "echo {keyword} >> file",
+        "echo {score} {start} {end} {audio}",
+        "echo $WAKEWORD_KEYWORD",
+        'echo "a b" | cat',
+        "true && true",
+        "true; true",
+        "true 2>errors",
     ],
 )
-def test_what_only_a_shell_understands_is_answered_with_the_line_for_one(command: str, meant: str | None) -> None:
-    assert shell_line(command) == meant
-    if meant is None:
-        return
-    assert shell_line(meant) is None
+def test_what_only_a_shell_understands_is_answered_with_the_line_for_one(command: str) -> None:
     with pytest.raises(typer.BadParameter, match="without a shell; try: ") as refused:
         Runner(command, timeout=1)
-    assert shlex.split(refused.value.message.partition("try: ")[2]) == ["--exec", meant]
+    line = refused.value.message.partition("try: ")[2].removesuffix(", with $WAKEWORD_KEYWORD for the word")
+    option, meant = shlex.split(line)
+    assert option == "--exec"
+    assert shlex.split(meant) == ["sh", "-c", command]
+    Runner(meant, timeout=1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c 'echo $WAKEWORD_KEYWORD >> file'",
+        "nice -n 5 sh -c 'a | b; c'",
+        f"{sys.executable} -c 'print(f\"{{score}}\")'",
+        "true ding.wav",
+        "true http://lamp.example/?on=1&level=5",
+        "true 'a > b' it\\'s",
+    ],
+)
+def test_a_program_with_its_arguments_is_no_line_for_a_shell(command: str) -> None:
+    Runner(command, timeout=1)
 
 
 def test_the_phrase_of_a_model_is_no_command(detection: Detection, tmp_path: Path) -> None:
-    meant = shell_line(f"echo {{keyword}} >> {tmp_path}/said")
-    assert meant is not None
     phrase = f"; touch {tmp_path}/hacked $(touch {tmp_path}/hacked) `touch {tmp_path}/hacked`"
-    run = Runner(meant, timeout=60)
+    run = Runner(f"sh -c 'echo $WAKEWORD_KEYWORD >> {tmp_path}/said'", timeout=60)
     run.run(dataclasses.replace(detection, keyword=phrase), None)
     wait_for(lambda: (tmp_path / "said").exists() and (tmp_path / "said").read_text() == f"{phrase}\n")
     assert not (tmp_path / "hacked").exists()

@@ -2,40 +2,37 @@
 
 import sys
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
-from wakeword import Detector, Microphone, Model
-from wakeword.cli.listen.listen import LossWarning, monitoring
+from wakeword import Detector, Model
+from wakeword.cli.listen.listen import monitoring
+from wakeword.cli.listen.source import _reporting
+from wakeword.microphone.device import DeviceEvent
 
 BLOCK = np.zeros((320, 1), np.int16)
 
 
-def test_lost_blocks_are_reported_at_most_every_ten_seconds(
+def test_audio_that_is_dropped_is_reported_at_most_every_ten_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("wakeword.cli.listen.listen.time.monotonic", lambda: now)
-    counted = SimpleNamespace(dropped_blocks=0, overflows=0)
-    warning = LossWarning(cast(Microphone, counted))
-    warning.update(BLOCK)
-    assert capsys.readouterr().err == ""
-    counted.dropped_blocks, counted.overflows = 2, 1
-    warning.update(BLOCK)
-    assert "3 block(s) of audio lost so far" in capsys.readouterr().err
+    monkeypatch.setattr("wakeword.cli.listen.source.time.monotonic", lambda: now)
+    report = _reporting()
+    dropped = DeviceEvent("dropped", "0.5 s of audio were dropped", 0.5)
+    report(dropped)
+    assert capsys.readouterr().err == "wakeword: 0.5 s of audio were dropped\n"
     now += 5
-    counted.dropped_blocks = 4
-    warning.update(BLOCK)
+    report(dropped)
     assert capsys.readouterr().err == ""
+    # What happens to the device is always said.
+    report(DeviceEvent("lost", "the device is gone", 0.0))
+    assert capsys.readouterr().err == "wakeword: the device is gone\n"
     now += 5
-    warning.update(BLOCK)
-    assert "5 block(s) of audio lost so far" in capsys.readouterr().err
-    # Losses that were reported are not reported again.
-    now += 60
-    warning.update(BLOCK)
-    assert capsys.readouterr().err == ""
+    report(dropped)
+    assert capsys.readouterr().err == "wakeword: 0.5 s of audio were dropped\n"
 
 
 def test_without_a_terminal_and_a_microphone_blocks_pass_in_silence(

@@ -11,7 +11,7 @@ from soundfile import write
 from support.small_world import RATE, tones
 
 from wakeword.base.errors import DataError
-from wakeword.batch.jobs.work import ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.ten_words import ten_words_plan
 from wakeword_experiments.ten_words.effects import STRICT, Arm, best_poolings, decide, effect
 from wakeword_experiments.ten_words.resampling import draw, interval_of_difference, recall_on_draws, speaker_counts
@@ -198,7 +198,7 @@ def test_the_page_is_written_from_whole_seeds(recordings: Path, tmp_path: Path) 
             source,
             ["stop", "right"],
             seeds,
-            executor=ThisProcess(),
+            executor=Executor(),
             out=tmp_path / out,
             command="ten-words",
             report=lines.append,

@@ -15,7 +15,7 @@ from support.small_world import RATE, tones
 
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import ThisProcess
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
 from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid, scores_file
@@ -85,14 +85,14 @@ def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
     job = Job("stop", "paper", "a", config, GridShape(hidden_size=8))
     messages: list[str] = []
-    (row,) = run_grid([job], source, executor=ThisProcess(), report=messages.append)
+    (row,) = run_grid([job], source, executor=Executor(), report=messages.append)
     assert len(messages) == 1
     assert 0 <= row["recall@3"] <= row["recall@5"] <= 100
-    (again,) = run_grid([dataclasses.replace(job, label="b")], source, executor=ThisProcess(), report=messages.append)
+    (again,) = run_grid([dataclasses.replace(job, label="b")], source, executor=Executor(), report=messages.append)
     assert len(messages) == 1, "a run of the same settings was repeated"
     assert again == {**row, "label": "b"}
     elsewhere = dataclasses.replace(source, work=source.work / "other")
-    (fresh,) = run_grid([job], elsewhere, executor=ThisProcess(), report=messages.append)
+    (fresh,) = run_grid([job], elsewhere, executor=Executor(), report=messages.append)
     assert without_times([fresh]) == without_times([row])
     assert len((source.work / "rows.jsonl").read_text().splitlines()) == 1
 
@@ -169,7 +169,7 @@ def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path)
     first, second = file.read_text().splitlines()
     file.write_text(f"{first}\n{second[:50]}\n")
     # Now in this process, which gives the same figures as a separate one.
-    assert without_times(run_grid(jobs, killed, executor=ThisProcess(), report=lambda line: None)) == rows
+    assert without_times(run_grid(jobs, killed, executor=Executor(), report=lambda line: None)) == rows
     assert json.loads(file.read_text().splitlines()[-1])["key"] == json.loads(second)["key"]
 
 
@@ -194,7 +194,7 @@ def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
 def test_the_scores_of_single_clips_give_the_figures_of_the_row(source: Source) -> None:
     keeping = dataclasses.replace(source, work=source.work / "keeping", keep_scores=True)
     job = Job("stop", "paper", "a", dataclasses.replace(BASE, warmup_epochs=1, epochs=2), GridShape(hidden_size=8))
-    (row,) = run_grid([job], keeping, executor=ThisProcess(), report=lambda line: None)
+    (row,) = run_grid([job], keeping, executor=Executor(), report=lambda line: None)
     assert finished([job], keeping) == [job]
     groups = {}
     for split in (Split.VALIDATION, Split.TEST):

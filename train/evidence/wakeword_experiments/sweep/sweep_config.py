@@ -55,10 +55,6 @@ class Training:
         """For the plan."""
         return _SECONDS
 
-    def digest(self) -> str:
-        """Empty: settings and recordings are known by the stamp."""
-        return ""
-
 
 def read_sweep(path: Path) -> list[Training]:
     """The trainings of a file, word by word, in the order of its settings and seeds. Paths in it are relative to it.

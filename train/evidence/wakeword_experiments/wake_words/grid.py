@@ -161,10 +161,6 @@ class JobGroup:
         """Number of jobs."""
         return float(len(self.jobs))
 
-    def digest(self) -> str:
-        """Empty: rows are stored by the keys of the jobs."""
-        return ""
-
 
 class GroupWork:
     """Runs groups of jobs: ``wakeword.batch.jobs.work.Work``. Rows are lines about them; figures go to ``rows.jsonl``."""

@@ -1,14 +1,51 @@
-"""Which recordings there are: in files, folders, patterns and lists."""
+"""Recordings wherever they are, in files, folders, patterns and lists: each as a piece of work."""
 
 import codecs
 import glob
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
+from wakeword.audio.containers import CONTAINER_SUFFIXES
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
-from wakeword.batch.inputs.recording import Recording, is_url, local_recording
+
+_BYTES_A_SECOND = {
+    ".flac": 18_000,
+    **dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000),
+}
+_BYTES_A_SECOND_OF_PCM = 32_000
+"""16 bits at 16 kHz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file with audio."""
+
+    name: str
+    """The path as it was given, or its folder as given and the rest."""
+    size: int
+    """Bytes."""
+    stamp: str
+    """Changes when the file does."""
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def seconds(self) -> float:
+        """Its length, as far as size and format tell: opening a million files for their headers would take too long."""
+        return self.size / _BYTES_A_SECOND.get(Path(self.name).suffix.lower(), _BYTES_A_SECOND_OF_PCM)
+
+
+def local_recording(path: Path) -> Recording:
+    """A file of this machine. Raises ``OSError`` as the file system does."""
+    found = path.stat()
+    return Recording(str(path), found.st_size, f"{found.st_size} {found.st_mtime_ns}")
+
 
 LIST = "@"
 """Before the name of a list of places."""
@@ -22,7 +59,7 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
     Lists are not read: see ``expanded``.
 
     ``failed`` is called for each place that does not exist or has none, for folders that cannot be searched, and with a
-    ``LeftOutError`` for the files in a folder that cannot be read here. Raises ``ConfigError`` for an address.
+    ``LeftOutError`` for the files in a folder that cannot be read here.
     """
     found: dict[str, Recording] = {}
     for place in places:
@@ -75,10 +112,6 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
     if not place:  # a variable of a script that is not set; for pathlib, the current folder
         raise AudioFileError("expected a recording or a folder, got an empty name; for this folder give .")
     path = Path(place)
-    if is_url(place) and not path.exists():
-        # Without its query: a signed address has its secret there.
-        name = place.partition("?")[0]
-        raise ConfigError(f"{name}: expected recordings of this machine, got an address; copy them here first")
     if glob.has_magic(place) and not path.exists():
         # Not pathlib's, which fails in folders that it cannot read.
         matched = sorted(glob.glob(place, recursive=True))  # noqa: PTH207

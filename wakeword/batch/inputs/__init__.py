@@ -1,1 +1,0 @@
-"""Recordings wherever they are: which ones there are, and each as a piece of work."""
