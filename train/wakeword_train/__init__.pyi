@@ -22,7 +22,6 @@ from .methods.registry import LossSettings as LossSettings
 from .methods.registry import Method as Method
 from .methods.registry import make_loss as make_loss
 from .methods.registry import method_named as method_named
-from .model.two_stage import add_verifier as add_verifier
 from .model.two_stage import export_two_stage as export_two_stage
 from .model.two_stage import shipped_digests as shipped_digests
 from .model.two_stage import with_verifier as with_verifier

@@ -124,7 +124,6 @@ class ModelCard:
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
             for entry in (
-                "added",
                 "near",
                 "near_losses",
                 "phoneme_losses",

@@ -19,7 +19,6 @@ from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import assets_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
-from wakeword.verify.added_verifiers import make_verifier
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY, Head, head_of_text
@@ -263,8 +262,7 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
             phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
             if verifier.quick_digest is not None:
                 quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
-        added = [make_verifier(one) for one in verifier.added]
-        stage = SecondStage(verifier, head, embedding, phonemes, added=added, quick=quick)
+        stage = SecondStage(verifier, head, embedding, phonemes, quick=quick)
         logit = stage.self_test()
     except ModelError as error:
         raise ModelError(f"second stage of '{card.phrase}': {error}") from error

@@ -5,10 +5,12 @@ import dataclasses
 import gc
 import itertools
 import json
+import math
 import weakref
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import onnxruntime
@@ -40,6 +42,7 @@ from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
+from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY
 
 pytestmark = pytest.mark.numeric
@@ -189,6 +192,18 @@ def test_the_second_stage_decides_what_the_first_one_lets_through() -> None:
     assert len(found) == 2
     assert all(one.score == pytest.approx(score_of_logit(6.0)) for one in found)
     assert not Detector(no).push(BURSTS)
+
+
+def test_phonemes_are_asked_only_where_the_score_can_reach_their_gate() -> None:
+    given = two_stage_model().second_stage
+    assert given is not None
+    fusion = dataclasses.replace(ALWAYS, phonemes=1.0, phoneme_floor=4.0)
+    for gate, fit, expected, asked in ((6.0, -1.0, 5.0, 1), (6.5, -1.0, 2.0, 0), (6.0, math.nan, 2.0, 1)):
+        card = dataclasses.replace(given.card, fusion=dataclasses.replace(fusion, phoneme_gate=gate))
+        stage = SecondStage(card, given.head, given.embedding, None)
+        stage.phonemes, stage.phoneme_fit = Mock(), Mock(return_value=fit)  # type: ignore[method-assign]
+        assert stage.score(2.0, 32_000, Mock()) == pytest.approx(score_of_logit(expected))
+        assert stage.phoneme_fit.call_count == asked
 
 
 def test_a_detection_says_what_the_first_stage_thought() -> None:
