@@ -166,7 +166,8 @@ class LossWarning:
 
     def update(self, block: Samples) -> None:
         """Warn if audio was lost up to this block, ``(samples,)`` or ``(samples, channels)``, which is not looked at."""
-        lost = self._microphone.dropped_blocks + self._microphone.overflows
+        stats = self._microphone.stats
+        lost = stats.dropped_blocks + stats.overflows
         if lost > self._reported and time.monotonic() >= self._not_before:
             self._reported = lost
             self._not_before = time.monotonic() + _SECONDS_BETWEEN_WARNINGS

@@ -19,7 +19,7 @@ def test_lost_blocks_are_reported_at_most_every_ten_seconds(
     now = 100.0
     monkeypatch.setattr("wakeword.cli.listen.listen.time.monotonic", lambda: now)
     counted = SimpleNamespace(dropped_blocks=0, overflows=0)
-    warning = LossWarning(cast(Microphone, counted))
+    warning = LossWarning(cast(Microphone, SimpleNamespace(stats=counted)))
     warning.update(BLOCK)
     assert capsys.readouterr().err == ""
     counted.dropped_blocks, counted.overflows = 2, 1
