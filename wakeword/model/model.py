@@ -277,7 +277,7 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
 def _self_test(model: Model) -> None:
     card = model.card
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
-    window = mfcc(signal, card.features)
+    window = mfcc(signal)
     hop, rows = _hop_and_rows(card)
     found: list[float] = []
     # Once in two calls, to check that the state is carried over and that the graph takes the card's number of frames, and

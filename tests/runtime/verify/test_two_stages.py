@@ -33,14 +33,14 @@ from support.builders import (
 from support.onnx_files import with_metadata
 
 import wakeword.model.model
-from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, ModelCard, ModelError, StreamScorer, mfcc
+from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, ModelCard, ModelError, mfcc
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.verifier_card import FLOOR, unverified_score
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY
@@ -157,7 +157,7 @@ def test_windows_below_the_gate_keep_the_order_of_the_first_stage_below_the_floo
     model = two_stage_model()
     verifier = model.card.verifier
     assert verifier is not None
-    logits = StreamScorer(model).logits(mfcc(SIGNAL))
+    logits = GroupScorer([model]).logits(mfcc(SIGNAL))[0]
     scores = [one["marvin"] for one in hop_scores(detector(model, gate=False), SIGNAL)]
     scores = scores[-len(logits) :]
     span = -(-verifier.span // DEFAULT_HOP)
