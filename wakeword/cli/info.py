@@ -116,7 +116,7 @@ _LEAST = 30
 
 def print_whole_card(model: Model) -> None:
     """Print everything."""
-    digest = "without a digest: damage can go unnoticed" if model.digest is None else f"SHA-256 {model.digest[:16]}..."
+    digest = f"SHA-256 {model.digest[:16]}..."
     print()
     _print_tree({"digest": digest, **_readable(json.loads(model.card.to_json()))}, 0)
 

@@ -63,7 +63,7 @@ def models(
 
 
 def _install(installed: Installed, *, as_json: bool) -> None:
-    card, digest = installed.model.card, installed.model.digest
+    card = installed.model.card
     if as_json:
         entry = {"name": installed.name, "keyword": card.phrase, "file": str(installed.path)}
         print(json.dumps({**entry, "sha256": installed.sha256}))
@@ -71,7 +71,6 @@ def _install(installed: Installed, *, as_json: bool) -> None:
     print(f"installed {printable(installed.path)}")
     print(f"SHA-256   {installed.sha256}")
     print(f"word      {printable(card.phrase)}, version {printable(card.version)}, licence {printable(card.licence)}")
-    print(f"digest    {'checked' if digest else 'none: an older schema, in which damage can go unnoticed'}")
     print(f"use       wakeword listen --keyword {shlex.quote(installed.name)}")
     if card.default_point is not None:
         for line in warnings(card.phrase, card.point()):

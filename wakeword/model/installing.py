@@ -1,8 +1,7 @@
 """Installing models into the user's folder, where every command finds them by name.
 
 A model is copied from a file or downloaded over https. It gets into the folder only after it was read as every model is,
-its digest and its self-tests included; a download must hold a digest, since one that was cut short could be a valid older
-file.
+its digest and its self-tests included.
 """
 
 import hashlib
@@ -41,12 +40,12 @@ def install_model(
     model; ``OSError`` if it cannot be written.
     """
     wanted = None if sha256 is None else _checked_sha256(sha256)
-    remote = _is_address(source)
-    data = b"".join(fetched(source, most=MAX_FILE_BYTES, failure=ModelError)) if remote else _read(source)
+    downloads = _is_address(source)
+    data = b"".join(fetched(source, most=MAX_FILE_BYTES, failure=ModelError)) if downloads else _read(source)
     found = hashlib.sha256(data).hexdigest()
     if wanted is not None and found != wanted:
         raise ModelError(f"{printable(source)}: expected a file of SHA-256 {wanted}, got one of {found}; not installed")
-    model = _checked(source, data, needs_digest=remote)
+    model = _checked(source, data)
     chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
     path = user_folder("models") / f"{chosen}.onnx"
     write_whole(path, data)
@@ -102,16 +101,11 @@ def _read(source: str) -> bytes:
         raise ModelError(f"{printable(source)}: {error}") from error
 
 
-def _checked(source: str, data: bytes, *, needs_digest: bool) -> Model:
+def _checked(source: str, data: bytes) -> Model:
     """The model of these bytes, with all that a detector will need of it."""
     try:
         model = parse_model(data)
         _ = model.second_stage  # checks its parts and its self-test
-        if needs_digest and model.digest is None:
-            raise ModelError(
-                "expected a model with a digest of its own, got one of an older schema, of which a part could be taken "
-                "for the whole; download it by other means, check it, and install the file"
-            )
     except ModelError as error:
         raise ModelError(f"{printable(source)}: {error}") from error
     return model

@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.files import read_limited
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
-from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, SCHEMA, ModelCard, self_test_signal
+from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, ModelCard, self_test_signal
 from wakeword.format.digest import checked_metadata
 from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
@@ -55,7 +55,7 @@ class Model:
         card: ModelCard,
         head: Head | None = None,
         *,
-        digest: str | None = None,
+        digest: str,
         lstm: Lstm | None = None,
     ) -> None:
         """``head``: the head of the second stage, which only a card with a verifier has.
@@ -64,7 +64,7 @@ class Model:
         """
         self.card = card
         self.digest = digest
-        """SHA-256, in hex, that the file holds of itself and that was checked; ``None``: the file has none."""
+        """SHA-256, in hex, that the file holds of itself and that was checked."""
         self.lstm = lstm
         self._session = session
         self._head = head
@@ -212,8 +212,8 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
             "of a model of openWakeWord the commands that measure take the .tflite"
         )
     card = ModelCard.from_json(text)
-    if card.schema >= SCHEMA and digest is None:
-        raise ModelError(f"expected a digest in a model file of schema {card.schema}, got none: the file is damaged")
+    if digest is None:
+        raise ModelError("expected a digest in a model file, got none: the file is damaged")
     if card.features.fingerprint != FeatureConfig().fingerprint:
         raise ModelError(
             f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "

@@ -104,15 +104,12 @@ export function parseCard(text, digest) {
   } catch (error) {
     throw new ModelError(`the model card is malformed (${error})`, { cause: error });
   }
-  const older = card?.verifier ? 3 : 2;
-  if (card?.schema !== SCHEMA && card?.schema !== older) {
+  if (card?.schema !== SCHEMA) {
     throw new ModelError(
-      `expected a model card of schema ${SCHEMA} or ${older}, got ${card?.schema}; update wakeword-web or train the model again`,
+      `expected a model card of schema ${SCHEMA}, got ${card?.schema}; update wakeword-web or train the model again`,
     );
   }
-  if (card.schema === SCHEMA && digest === null) {
-    throw new ModelError(`expected a digest in a model file of schema ${SCHEMA}, got none: the file is damaged`);
-  }
+  if (digest === null) throw new ModelError("expected a digest in a model file, got none: the file is damaged");
   card = { ...card, stack: card.stack ?? 1, operating_points: card.operating_points ?? [] };
   card = { ...card, default_point: card.default_point ?? null, verifier: withDefaults(card.verifier) };
   const problem = problemOf(card);

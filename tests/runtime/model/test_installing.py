@@ -202,17 +202,3 @@ def test_a_certificate_that_nobody_trusts_is_refused(site: str, home: Path, monk
     with pytest.raises(ModelError, match="could not download"):
         install_model(f"{site}/mid.onnx")
     assert not home.exists()
-
-
-def test_a_download_without_a_digest_of_its_own_is_refused(
-    site: str, home: Path, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
-    older = b"an older schema"
-    model = load_model(file)
-    model.digest = None
-    monkeypatch.setattr("wakeword.model.installing.parse_model", lambda data: model)
-    monkeypatch.setattr("wakeword.model.installing.fetched", lambda address, **settings: [older])
-    with pytest.raises(ModelError, match="a digest of its own"):
-        install_model(f"{site}/older.onnx")
-    file.write_bytes(older)
-    assert install_model(str(file)).model is model  # the user vouches for a file
