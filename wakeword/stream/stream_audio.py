@@ -117,7 +117,7 @@ class StreamAudio:
 
     def sleep_if(self, quiet: bool) -> None:
         """Fall asleep if the newest audio was ``quiet`` and the scores of all keywords are far below their thresholds."""
-        self.is_asleep = quiet and all(keyword.is_far_below() for keyword in self.keywords)
+        self.is_asleep = quiet and all(keyword.is_far_below for keyword in self.keywords)
 
     def hold(self, end: int) -> None:
         """Continue to sleep up to sample ``end``: the windows that end until then keep the last score of their keyword."""

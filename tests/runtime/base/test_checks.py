@@ -37,7 +37,6 @@ NOT_A_PATH = (3, 1.5, None, [], object(), True)
 
 DETECTOR: dict[str, tuple[Any, ...]] = {
     "hop": (*NOT_WHOLE, 0),
-    "smoothing": (*NOT_WHOLE, 0),
     "refractory": NOT_WHOLE,
     "pre_roll": NUMBER,
     "point": NOT_TEXT,
@@ -85,7 +84,7 @@ SETTINGS: dict[str, tuple[Callable[..., Any], dict[str, tuple[Any, ...]]]] = {
     ),
     "Trigger": (
         lambda m, **o: Trigger(**{"threshold": 0.5, **o}),
-        {"threshold": (*NUMBER, 0, 1.1), "smoothing": (*NOT_WHOLE, 0), "refractory": NOT_WHOLE, "hop": (*NOT_WHOLE, 0)},
+        {"threshold": (*NUMBER, 0, 1.1), "refractory": NOT_WHOLE, "hop": (*NOT_WHOLE, 0)},
     ),
     "OperatingPoint": (
         lambda m, **o: OperatingPoint(**{**POINT, **o}),
@@ -191,7 +190,7 @@ def test_bytes_are_counted_whatever_the_elements_of_a_view(low_model: Model) -> 
 def test_numbers_of_numpy_are_numbers(low_model: Model) -> None:
     settings = {
         "hop": np.int64(DEFAULT_HOP),
-        "smoothing": np.int32(1),
+        "refractory": np.int32(100),
         "pre_roll": np.float32(0.5),
         "threshold": np.float64(0.5),
     }
