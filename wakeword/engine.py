@@ -11,10 +11,9 @@ The way of a block, with the module of each step:
 4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ONNX Runtime
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
-   candidates, at the gain of their window; ``stream.trigger`` decides what fires, and
-   ``stream.near_miss`` what nearly did; ``stream.kept_wakes`` keeps a wake once the audio after it is there.
-6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
-   ``stream.end_of_speech`` finds its end.
+   candidates, at the gain of their window; ``stream.trigger`` decides what fires, and ``stream.near_miss`` what nearly did.
+6. ``stream.stream_audio`` makes the ``audio.detection``, and gives it to who keeps it once the audio after it is there.
+   ``stream.following`` has that audio until ``stream.end_of_speech`` finds its end.
 
 ``model.loading`` reads models and thresholds before the first block; they come from ``format`` and ``model``.
 """
