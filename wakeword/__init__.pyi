@@ -36,7 +36,6 @@ from .model.model import Model as Model
 from .model.model import load_model as load_model
 from .saving.keeper import Keeper as Keeper
 from .stream.end_of_speech import EndOfSpeech as EndOfSpeech
-from .stream.end_of_speech import VoiceDetector as VoiceDetector
 from .stream.following import Follower as Follower
 from .stream.pool.pool import DetectorPool as DetectorPool
 from .stream.pool.pool_stream import PoolStream as PoolStream
