@@ -26,7 +26,7 @@ class FirstStage:
             group = group_of(model, hop)
             key = model.card.window, _constant(model) is None, number if group is None else group
             numbers.setdefault(key, []).append(number)
-        # Windows of different lengths differ in gain, so each length has features of its own.
+        # Windows of different lengths differ in gain, so that features are not shared between them.
         self._groups = [(some, _Windows([models[number] for number in some], hop=hop)) for some in numbers.values()]
         self._number = len(models)
 
