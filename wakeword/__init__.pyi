@@ -2,7 +2,6 @@
 
 from .audio.detection import Detection as Detection
 from .audio.features import FeatureConfig as FeatureConfig
-from .audio.features import MfccStream as MfccStream
 from .audio.features import mfcc as mfcc
 from .audio.pcm import SAMPLE_RATE as SAMPLE_RATE
 from .audio.sources import AudioSource as AudioSource
@@ -35,10 +34,8 @@ from .microphone.microphone import Microphone as Microphone
 from .model.installed import shipped_models as shipped_models
 from .model.model import Model as Model
 from .model.model import load_model as load_model
-from .model.scorer import StreamScorer as StreamScorer
 from .saving.keeper import Keeper as Keeper
 from .stream.end_of_speech import EndOfSpeech as EndOfSpeech
-from .stream.end_of_speech import VoiceDetector as VoiceDetector
 from .stream.following import Follower as Follower
 from .stream.pool.pool import DetectorPool as DetectorPool
 from .stream.pool.pool_stream import PoolStream as PoolStream

@@ -11,10 +11,9 @@ The way of a block, with the module of each step:
 4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ONNX Runtime
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
-   candidates, at the gain of their window; ``stream.trigger`` decides what fires, and
-   ``stream.near_miss`` what nearly did; ``stream.kept_wakes`` keeps a wake once the audio after it is there.
-6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
-   ``stream.end_of_speech`` finds its end.
+   candidates, at the gain of their window; ``stream.trigger`` decides what fires, and ``stream.near_miss`` what nearly did.
+6. ``stream.stream_audio`` makes the ``audio.detection``, and gives it to who keeps it once the audio after it is there.
+   ``stream.following`` has that audio until ``stream.end_of_speech`` finds its end.
 
 ``model.loading`` reads models and thresholds before the first block; they come from ``format`` and ``model``.
 """
@@ -62,7 +61,6 @@ class Detector(StreamAccess):
         channel: int | None = None,
         playback_rate: int | None = None,
         hop: int = DEFAULT_HOP,
-        smoothing: int = 1,
         refractory: int = DEFAULT_REFRACTORY,
         pre_roll: float = 0.5,
         on_detection: Callable[[Detection], None] | None = None,
@@ -83,7 +81,6 @@ class Detector(StreamAccess):
             loaded,
             thresholds,
             hop=hop,
-            smoothing=smoothing,
             refractory=refractory,
             pre_roll=pre_roll_samples(pre_roll),
             gate=flag(gate, "gate"),

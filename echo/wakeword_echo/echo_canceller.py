@@ -7,14 +7,12 @@ partitions reach over a delay of 500 ms and the room's first 140 ms: no search f
 """
 
 import logging
-import math
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.base.types import Array
-from wakeword_echo.same_sound import SameSound
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +31,7 @@ _UNKNOWN = 10.0
 _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
 """Energy up to which a block of the reference is silent: -80 dB of full scale."""
 _COPY = 0.98
-"""Correlation of a block from which the reference is the microphone at the same moment, before more of it is compared."""
+"""Correlation of a block from which the reference is the microphone at the same moment."""
 _MOST_DRIFT = 300e-6
 _DELAY_STEP, _RATE_STEP = 1.0, 0.3
 """Share of an error in time that corrects the filter, and the speed at which the reference is read."""
@@ -79,7 +77,6 @@ class EchoCanceller:
         """Share of the filter's errors in what was left of the last block that it learned from, mean of its bins."""
         self._loud = self._number = 0
         """Blocks until the loudspeaker's sound has left the filter."""
-        self._same_sound = SameSound()
         self.is_copy = self._warned = False
         """Whether the newest block of the reference was the microphone itself."""
         self.rate = 0.0
@@ -112,7 +109,7 @@ class EchoCanceller:
         """
         newest = reference[ECHO_BLOCK:]
         is_silent = float(newest @ newest) <= _SILENT
-        self.is_copy = self._is_copy(microphone, reference, number, is_silent=is_silent)
+        self.is_copy = self._is_copy(microphone, newest, is_silent=is_silent)
         if self.is_idle:
             if not is_silent and not self.is_copy:
                 self._loud = _PARTITIONS + 1
@@ -136,12 +133,10 @@ class EchoCanceller:
         # While the filter is still wrong, the echo is better left as it is.
         return rest if left <= float(microphone @ microphone) else microphone
 
-    def _is_copy(self, microphone: Array, reference: Array, number: int, *, is_silent: bool) -> bool:
-        """Whether the reference is the microphone: then the filter would take out the user's voice."""
-        newest = reference[ECHO_BLOCK:]
+    def _is_copy(self, microphone: Array, newest: Array, *, is_silent: bool) -> bool:
+        """Whether the reference is the microphone at the same moment: then the filter would take out the user's voice."""
         product = float(newest @ microphone)
-        is_now = product * product > _COPY**2 * float(newest @ newest) * float(microphone @ microphone)
-        found = self._same_sound.push(microphone, reference, number, shift=math.floor(self.shift)) or is_now
+        found = product * product > _COPY**2 * float(newest @ newest) * float(microphone @ microphone)
         if found and not is_silent and not self._warned:
             logger.warning(
                 "the playback reference is the microphone itself, so nothing is taken out; give what the loudspeaker gets"

@@ -11,7 +11,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Array, Samples
-from wakeword.stream.sound_input import Pair
+from wakeword.stream.sound_input import Pair, SoundInput
 from wakeword_echo.echo_canceller import ECHO_BLOCK, EchoCanceller
 from wakeword_echo.playback_reader import PlaybackReader
 
@@ -59,7 +59,7 @@ class _Pieces:
         self.length = len(self._parts[0])
 
 
-class OwnSound:
+class OwnSound(SoundInput):
     """Blocks of a microphone, and of a reference if there is one -> 16 kHz mono without the loudspeaker's echo.
 
     Before the first reference, and some time after the last one, a block passes as it is: ``(n,)`` float32. Otherwise a
@@ -73,7 +73,7 @@ class OwnSound:
 
         ``at``: samples that ``pcm`` has given before.
         """
-        self._pcm = pcm
+        super().__init__(pcm, window=window)
         self._reference_pcm = PcmStream(pcm.sample_rate if reference_rate is None else reference_rate)
         self._phase = window % ECHO_BLOCK
         self._begin(at)
@@ -96,7 +96,7 @@ class OwnSound:
 
     @property
     def held(self) -> int:
-        """Samples of the microphone that wait for the rest of their block, or for the reference."""
+        """See ``SoundInput``."""
         return self._held.length
 
     @property

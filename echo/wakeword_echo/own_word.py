@@ -8,7 +8,7 @@ from wakeword.base.types import Array
 from wakeword.model.first_stage import FirstStage
 from wakeword.model.model import Model
 from wakeword.stream.keyword import KeywordTracker
-from wakeword.stream.trigger import Suppression, Trigger
+from wakeword.stream.trigger import Suppression
 from wakeword.verify.verifier import StreamSound
 from wakeword_echo.echo_canceller import ECHO_SAMPLES
 
@@ -56,7 +56,7 @@ class OwnWord:
     def __init__(self, model: Model, threshold: float, *, hop: int) -> None:
         """``threshold``: of the keyword; ``hop``: frames between two windows."""
         self._first_stage = FirstStage([model], hop=hop)
-        self._keyword = KeywordTracker(model, Trigger(_SHARE * threshold, refractory=0, hop=hop), hop=hop)
+        self._keyword = KeywordTracker(model, _SHARE * threshold, hop=hop, refractory=0)
         # An echo is later than its reference, and a score counts what the first stage found before.
         step = self._keyword.step
         self._samples = self._keyword.window + -(-(ECHO_SAMPLES + _OWN_WORD_SAMPLES) // step) * step

@@ -185,7 +185,7 @@ class OfferedWords:
             left = "it is left out" if before.word is None else "the model that it replaces stays in use"
             self.report("refused", f"{message}; {left}")
             return None
-        if (kept := before.word) and kept.model.digest == word.model.digest is not None:
+        if (kept := before.word) and kept.model.digest == word.model.digest:
             word = kept  # the same model, for instance copied there again: no one need change to it
         if word is kept and not before.is_refused:
             return word

@@ -94,24 +94,6 @@ def test_the_microphone_as_its_own_reference_takes_nothing_out(caplog: pytest.Lo
     assert [record.message[:48] for record in caplog.records] == ["the playback reference is the microphone itself,"]
 
 
-def shifted(sound: Array, samples: float) -> Array:
-    """The sound this much later, round its end; parts of a sample too."""
-    turned = np.fft.rfft(sound) * np.exp(-2j * np.pi * np.fft.rfftfreq(len(sound)) * samples)
-    found: Array = np.fft.irfft(turned, len(sound)).astype(np.float32)
-    return found
-
-
-@pytest.mark.parametrize("shift", [1, 2, 10, 400, 1_600, 7_000, -1, -10, -400, -7_000, -10_800, 1 / 3, -100.5])
-def test_the_microphone_at_another_time_takes_nothing_out_after_three_seconds(
-    shift: float, caplog: pytest.LogCaptureFixture
-) -> None:
-    microphone = echo_of(loudspeaker(40))
-    with caplog.at_level(logging.WARNING):
-        rest = cancelled(microphone, shifted(microphone, shift), EchoCanceller())
-    assert np.array_equal(rest[20 * ECHO_BLOCK :], microphone[20 * ECHO_BLOCK :])
-    assert len(caplog.records) == 1
-
-
 @pytest.mark.parametrize("kind", ["room", "flat", "tone", "close", "close with pauses"])
 def test_an_echo_is_never_taken_for_the_microphone(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     """Neither in a room, nor of a loudspeaker that changes nothing, nor of a tone, which is like itself at many lags.

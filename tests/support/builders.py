@@ -13,7 +13,7 @@ from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
 from wakeword.audio.features import mfcc
 from wakeword.base.types import Array
-from wakeword.format.card import METADATA_KEY, SCHEMA, SelfTest, self_test_signal
+from wakeword.format.card import METADATA_KEY, SelfTest, self_test_signal
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import parse_model
@@ -45,7 +45,7 @@ def card(phrase: str = "marvin", *, window: int = WINDOW, threshold: float = 0.5
 
 def with_card(model: bytes, card: ModelCard) -> bytes:
     """A model file with that card and no other metadata; ``embed_card`` without the onnx package."""
-    return with_metadata(model, {METADATA_KEY: dataclasses.replace(card, schema=SCHEMA).to_json()})
+    return with_metadata(model, {METADATA_KEY: card.to_json()})
 
 
 def _with_window(model: bytes, window: int) -> bytes:
@@ -59,7 +59,7 @@ def _with_window(model: bytes, window: int) -> bytes:
         model = with_scalar(model, "per_step", old, new)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    untested = Model(onnxruntime.InferenceSession(model, options), card)
+    untested = Model(onnxruntime.InferenceSession(model, options), card, digest="")
     frames = mfcc(self_test_signal(card.features.samples_in(window)))
     logit = float(untested.advance(frames, untested.start(1))[0][0])
     return with_card(model, dataclasses.replace(card, self_test=SelfTest(logit)))
@@ -127,7 +127,7 @@ def two_stage_bytes(stage_one: bytes, *, threshold: float = 0.5, **changes: Any)
     )
     points = tuple(dataclasses.replace(point, threshold=threshold) for point in card.operating_points)
     both = dataclasses.replace(card, operating_points=points, verifier=dataclasses.replace(verifier, **changes))
-    return with_metadata(stage_one, {METADATA_KEY: dataclasses.replace(both, schema=SCHEMA).to_json(), HEAD_KEY: head})
+    return with_metadata(stage_one, {METADATA_KEY: both.to_json(), HEAD_KEY: head})
 
 
 @lru_cache

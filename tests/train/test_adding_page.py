@@ -1,4 +1,4 @@
-"""The engines, the method, the exporter, the verifier and the source on the page about adding work as printed."""
+"""The engines, the method, the exporter and the source on the page about adding work as printed."""
 
 import json
 import re
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from wakeword import Detector, FileSource, ModelError
-from wakeword.model.installed import assets_folder, shipped_models
+from wakeword import Detector, FileSource
+from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_tools.kinds import Split
@@ -27,7 +27,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="ut
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The page's modules as an installed package, with the entry points that the page names."""
     modules = re.findall(r"```python\n# (my_package/\w+\.py)\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(modules) == 6
+    assert len(modules) == 5
     (tmp_path / "my_package").mkdir()
     for name, code in modules:
         (tmp_path / name).write_text(code)
@@ -89,27 +89,6 @@ def test_the_wake_word_engine_is_scored(tmp_path: Path) -> None:
     assert (model.card.phrase, model.card.engine) == ("marvin", "Loud")
     (scores,) = SubjectScorer([model]).score([np.repeat(np.float32([0.25, 0.75]), HOP_SAMPLES)])
     assert scores[:3].tolist() == [0.25, 0.75, 0.0]
-
-
-def test_the_verifier_is_asked_and_a_runtime_without_it_refuses_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call = re.search(r"(from wakeword.format.verifier_card .*?)```", PAGE, flags=re.DOTALL)
-    assert call is not None
-    monkeypatch.chdir(tmp_path)
-    marvin = shipped_models()["marvin"]
-    word = FileSource(assets_folder() / "audio" / "marvin-f4.flac")
-    (alone,) = Detector(str(marvin)).run(word)
-    scores = []
-    for level in (-90.0, -10.0):
-        exec(call.group(1).replace("-50.0", str(level)).replace("jarvis.onnx", str(marvin)), {})
-        scores += [found.score for found in Detector("careful.onnx", threshold=0.002).run(word)]
-    assert scores[0] == alone.score
-    assert len(scores) == 2
-    assert scores[1] < scores[0]
-    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(tmp_path)])
-    with pytest.raises(ModelError, match="expected the package of the verifier 'loudness'"):
-        Detector("careful.onnx")
 
 
 def test_a_word_from_the_source_is_detected() -> None:

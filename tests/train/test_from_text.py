@@ -28,7 +28,6 @@ from wakeword.model.lstm import Lstm
 from wakeword.model.model import parse_model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
-from wakeword.stream.trigger import Trigger
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import QuickSearch
@@ -431,15 +430,11 @@ def test_a_word_of_one_phoneme_is_refused_by_what_the_pack_has(tmp_path: Path, m
 
 def test_phonemes_alone_report_no_word_twice_while_they_hear_it(made: Path) -> None:
     model = read_model(made)
-    tracker = KeywordTracker(model, Trigger(0.5, refractory=100), hop=16)
+    tracker = KeywordTracker(model, 0.5, hop=16, refractory=100)
     assert tracker.trigger.refractory * 160 >= PHONEME_SAMPLES
-    assert KeywordTracker(model, Trigger(0.5, refractory=0), hop=16).trigger.refractory == 0
-    assert (
-        KeywordTracker(
-            read_model(assets_folder() / "models" / "jarvis.onnx"), Trigger(0.5, refractory=100), hop=16
-        ).trigger.refractory
-        == 100
-    )
+    assert KeywordTracker(model, 0.5, hop=16, refractory=0).trigger.refractory == 0
+    other = read_model(assets_folder() / "models" / "jarvis.onnx")
+    assert KeywordTracker(other, 0.5, hop=16, refractory=100).trigger.refractory == 100
 
 
 def test_the_verdict_says_what_it_is_and_what_other_words_find(made: Path) -> None:

@@ -161,12 +161,11 @@ def _pushed(soak: Mapping[str, Any]) -> str:
 
 
 def _listened(soak: Mapping[str, Any]) -> str:
-    drift = "" if soak["drift_ppm"] is None else f", clock drift {soak['drift_ppm']:+.0f} ppm"
     memory = "" if soak["growth_mb"] is None else f", {soak['growth_mb']:+.2f} MB of memory after the first minute"
     return (
         f"**{soak['seconds'] / 3600:.2f} hours of a microphone in real time** ({soak['sample_rate']} Hz, a virtual device "
         f"over PulseAudio and PortAudio): {soak['heard_seconds']:.1f} s of {soak['seconds']:.1f} s heard, "
-        f"{soak['dropped_blocks']} dropped blocks, {soak['overflows']} overflows, {soak['gaps']} gaps{drift}{memory}. The "
+        f"{soak['dropped_blocks']} dropped blocks, {soak['overflows']} overflows, {soak['gaps']} gaps{memory}. The "
         f"longest push took {soak['longest_push_ms']:.0f} ms, and a second cost {soak['cpu_ms_per_second']:.1f} ms of CPU "
         "time, reading the device included.\n\n`python -m fuzz --microphone --hours 1` repeats it."
     )

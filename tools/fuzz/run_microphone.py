@@ -25,7 +25,6 @@ class MicrophoneSoak:
     overflows: int
     gaps: int
     gap_seconds: float
-    drift_ppm: float | None
     detections: int
     longest_push_ms: float
     cpu_ms_per_second: float
@@ -79,7 +78,6 @@ def listen(
         overflows=stats.overflows,
         gaps=stats.gaps,
         gap_seconds=stats.gap_seconds,
-        drift_ppm=stats.drift_ppm,
         detections=detections,
         longest_push_ms=1_000 * longest,
         cpu_ms_per_second=1_000 * used / elapsed,

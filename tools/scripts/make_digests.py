@@ -1,28 +1,35 @@
-"""Writes model files again in the newest schema, with the digest of their bytes.
+"""Writes model files again with the digest of their bytes.
 
-``python -m scripts.make_digests MODEL.onnx...``: for files of older versions, and for those whose metadata another
-program has changed on purpose. Graph, card and second stage stay as they are. The same input gives the same bytes.
+``python -m scripts.make_digests MODEL.onnx...``: for files whose metadata another program has changed on purpose.
+Graph, card and second stage stay as they are. The same input gives the same bytes.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
+import onnx
+from google.protobuf.message import DecodeError
+
 from wakeword.base.errors import ModelError
 from wakeword.base.files import replacing
 from wakeword.base.text import printable
-from wakeword.format.digest import sealed
+from wakeword.format.card import METADATA_KEY, ModelCard
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword_tools.measure.cards import embed_card
 
 
 def with_digest(model: bytes) -> bytes:
-    """The bytes of a model file in the newest schema with a digest of its own; one that it has already is not compared.
+    """The bytes of a model file with a digest of its own; one that it has already is not compared.
 
     Raises ``ModelError`` if the file cannot be used for another reason.
     """
-    model = sealed(model)
-    made = embed_card(model, parse_model(model).card)
+    try:
+        proto = onnx.load_model_from_string(model)
+    except DecodeError as error:
+        raise ModelError(f"expected an ONNX model, could not read it: {error}") from error
+    entries = {entry.key: entry.value for entry in proto.metadata_props}
+    made = embed_card(model, ModelCard.from_json(entries.get(METADATA_KEY, "")))
     parse_model(made)
     return made
 

@@ -8,7 +8,6 @@ from .methods.losses import AdversaryConfig as AdversaryConfig
 from .methods.losses import DroccLoss as DroccLoss
 from .methods.registry import LossSettings as LossSettings
 from .methods.registry import Method as Method
-from .model.two_stage import add_verifier as add_verifier
 from .model.two_stage import shipped_digests as shipped_digests
 from .model.two_stage import with_verifier as with_verifier
 from .pipeline import train_model as train_model

@@ -20,7 +20,7 @@ class Detection:
 
     keyword: str
     score: float
-    """Smoothed score in 0..1 that reached the threshold."""
+    """Score in 0..1 that reached the threshold."""
     start: float
     """Start of the window that was scored, in seconds of the stream's own clock; the word is inside the window."""
     end: float

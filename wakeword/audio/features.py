@@ -1,4 +1,4 @@
-"""Mel-frequency cepstral coefficients (MFCC) of 16 kHz speech, whole or as a stream.
+"""Mel-frequency cepstral coefficients (MFCC) of 16 kHz speech.
 
 ``FeatureConfig`` holds every parameter; the training front end builds on the same matrices, and a
 model file carries the fingerprint of the configuration that it was trained with.
@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.checks import instance, integer, number
-from wakeword.base.errors import AudioFormatError, ConfigError
+from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Array
 
 PRODUCT_FRAMES = 8
@@ -46,21 +45,6 @@ class FeatureConfig:
     """Upper edge of the highest mel filter, Hz."""
     log_offset: float = 1e-6
     """Added to the mel energies before the logarithm. A constant, so that features can stream."""
-
-    def __post_init__(self) -> None:
-        for name, most in (("sample_rate", 192_000), ("n_fft", 65_536), ("hop_length", 65_536), ("n_mels", 4_096)):
-            integer(getattr(self, name), name, 1, most)
-        integer(self.n_mfcc, f"n_mfcc, up to n_mels={self.n_mels}", 1, self.n_mels)
-        if self.n_fft % 2:
-            raise ConfigError(f"n_fft must be even, so that the spectrum ends at half the rate, got {self.n_fft}")
-        if self.hop_length > self.n_fft:
-            raise ConfigError(f"hop_length must be in 1..n_fft={self.n_fft}, got {self.hop_length}")
-        nyquist = self.sample_rate / 2
-        number(self.f_max, "f_max", 0, nyquist, unit=" Hz, half the sample rate", above=True)
-        number(self.f_min, "f_min", 0, nyquist, unit=" Hz")
-        if not self.f_min < self.f_max:
-            raise ConfigError(f"expected f_min < f_max, got {self.f_min} and {self.f_max}")
-        number(self.log_offset, "log_offset", 0, 1, above=True)
 
     @property
     def fingerprint(self) -> str:
@@ -110,13 +94,18 @@ def dct_matrix(config: FeatureConfig) -> Array:
     return np.asarray(matrix, np.float32)
 
 
-def mfcc(samples: Array, config: FeatureConfig | None = None) -> Array:
-    """MFCC of a whole signal: the stream, pushed once.
+def mfcc(samples: Array) -> Array:
+    """MFCC of a whole signal.
 
-    Shape: ``(samples,)`` float32 at ``config.sample_rate`` -> ``(frames, n_mfcc)`` float32.
+    Shape: ``(samples,)`` float32 at 16 kHz -> ``(frames, n_mfcc)`` float32.
     Raises ``AudioFormatError`` if ``samples`` is not one-dimensional float32.
     """
-    return MfccStream(config).push(samples)
+    if not isinstance(samples, np.ndarray) or samples.ndim != 1 or samples.dtype != np.float32:
+        got = f"{samples.shape} {samples.dtype}" if isinstance(samples, np.ndarray) else type(samples).__name__
+        raise AudioFormatError(
+            f"expected samples of shape (n,) and dtype float32, got {got}; convert with wakeword.audio.pcm.PcmStream"
+        )
+    return MfccTransform(FeatureConfig())(np.ascontiguousarray(samples))
 
 
 class MfccTransform:
@@ -226,38 +215,3 @@ class MfccTransform:
 def _whole_products(frames: int) -> int:
     """The number of rows of the products that hold ``frames`` frames."""
     return -(-frames // PRODUCT_FRAMES) * PRODUCT_FRAMES
-
-
-class MfccStream:
-    """MFCC of a signal that comes in pieces of any length.
-
-    Frame ``i`` covers the samples ``i * hop_length`` to ``i * hop_length + n_fft`` of everything pushed since
-    the last ``reset`` and is returned by the push that completes it.
-    """
-
-    def __init__(self, config: FeatureConfig | None = None) -> None:
-        instance(config, (FeatureConfig, type(None)), "a FeatureConfig or None")
-        self.config = config or FeatureConfig()
-        self._transform = MfccTransform(self.config)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all samples pushed so far."""
-        self._tail = np.zeros(0, np.float32)
-        self._count = 0
-
-    def push(self, samples: Array) -> Array:
-        """Take ``(samples,)`` float32, return the frames now complete, ``(frames, n_mfcc)`` float32.
-
-        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
-        """
-        if not isinstance(samples, np.ndarray) or samples.ndim != 1 or samples.dtype != np.float32:
-            got = f"{samples.shape} {samples.dtype}" if isinstance(samples, np.ndarray) else type(samples).__name__
-            raise AudioFormatError(
-                f"expected samples of shape (n,) and dtype float32, got {got}; convert with wakeword.audio.pcm.PcmStream"
-            )
-        signal = np.concatenate((self._tail, samples))
-        frames = self._transform(signal, first=self._count)
-        self._count += len(frames)
-        self._tail = signal[len(frames) * self.config.hop_length :].copy()
-        return frames

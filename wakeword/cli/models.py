@@ -16,8 +16,8 @@ from wakeword.cli.console import complain, note
 from wakeword.format.card import ModelCard
 from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings, warnings_of
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
-from wakeword.model.installing import Installed, Origin, install_model, origin_of, remove_model
-from wakeword.model.model import read_model, read_model_bytes
+from wakeword.model.installing import Installed, install_model, remove_model
+from wakeword.model.model import read_model
 
 
 class _Action(StrEnum):
@@ -62,15 +62,14 @@ def models(
 
 
 def _install(installed: Installed, *, as_json: bool) -> None:
-    card, digest = installed.model.card, installed.model.digest
+    card = installed.model.card
     if as_json:
         entry = {"name": installed.name, "keyword": card.phrase, "file": str(installed.path)}
-        print(json.dumps({**entry, **asdict(installed.origin)}))
+        print(json.dumps({**entry, "sha256": installed.sha256}))
         return
     print(f"installed {printable(installed.path)}")
-    print(f"SHA-256   {installed.origin.sha256}")
+    print(f"SHA-256   {installed.sha256}")
     print(f"word      {printable(card.phrase)}, version {printable(card.version)}, licence {printable(card.licence)}")
-    print(f"digest    {'checked' if digest else 'none: an older schema, in which damage can go unnoticed'}")
     print(f"use       wakeword listen --keyword {shlex.quote(installed.name)}")
     if card.default_point is not None:
         for line in warnings(card.phrase, card.point()):
@@ -85,17 +84,6 @@ class _Listed:
     path: Path
     card: ModelCard
     included: bool
-    origin: Origin | None = None
-    """Where an installed model came from; ``None`` for a file that was put into the folder by other means."""
-
-    @property
-    def place(self) -> str:
-        """Where it came from, in words."""
-        if self.included:
-            return "included"
-        if self.origin is None:
-            return f"{self.path.parent}"
-        return f"{self.origin.source}, {self.origin.installed[:10]}"
 
     def entry(self) -> dict[str, Any]:
         """For JSON."""
@@ -109,7 +97,6 @@ class _Listed:
             "bytes": self.path.stat().st_size,
             "stages": 1 if self.card.verifier is None else 2,
             "included": self.included,
-            **{name: getattr(self.origin, name, None) for name in ("source", "sha256", "installed")},
             "default_point": None if point is None else asdict(point),
             "warnings": [] if point is None else warnings_of([(self.card.phrase, point)]),
         }
@@ -141,11 +128,10 @@ def _read(paths: dict[str, Path], *, included: bool) -> list[_Listed]:
     for name, path in paths.items():
         try:
             card = read_model(path).card
-            origin = None if included else origin_of(path, read_model_bytes(path))
         except ModelError as error:
             complain(error)
         else:
-            found.append(_Listed(name, path, card, included, origin))
+            found.append(_Listed(name, path, card, included))
     return found
 
 
@@ -161,13 +147,14 @@ def _row(one: _Listed) -> tuple[str, ...]:
     card = one.card
     # Commands take the phrase too, unless the model was given a name of another kind.
     shown = card.phrase if model_name(card.phrase) == model_name(one.name) else f"{one.name} ({card.phrase})"
+    place = "included" if one.included else str(one.path.parent)
     size = f"{one.path.stat().st_size / 1000:.0f} kB"
     if card.default_point is None:
-        return shown, card.version, size, "none", "", "", "", one.place
+        return shown, card.version, size, "none", "", "", "", place
     point = card.point()
     recall, rate = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point)), hourly_shown(point)
     shown_rate = "" if rate is None else f"{rate:.2f}"
-    return shown, card.version, size, point.name, recall, positives(point), shown_rate, one.place
+    return shown, card.version, size, point.name, recall, positives(point), shown_rate, place
 
 
 def print_columns(rows: Sequence[tuple[str, ...]]) -> None:

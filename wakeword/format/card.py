@@ -19,9 +19,7 @@ from wakeword.format.operating_point import OperatingPoint, require_points
 from wakeword.format.verifier_card import VerifierCard, require_above_floor
 
 SCHEMA = 4
-"""Version of the layout that is written, with a digest (``format.digest``)."""
-_ONE_STAGE, _TWO_STAGES = 2, 3
-"""Schemas of older files, which may lack the digest: of one stage, and of two."""
+"""Version of the layout of a file with a card, and with a digest (``format.digest``)."""
 MAX_CARD_BYTES = 2**20
 """Largest size of the card as JSON; the included models have 12 kB."""
 
@@ -63,8 +61,6 @@ class ModelCard:
     licence: str = "unknown"
     verifier: VerifierCard | None = None
     """The second stage, if there is one: ``operating_points`` are then of the fused score."""
-    schema: int = field(default=SCHEMA, compare=False)
-    """Version of the layout of the file that holds this card."""
 
     MEASURED_WITH: ClassVar = "measured_with_recogniser"
     """Entry of ``training``: the digest of an earlier phoneme recogniser, with which the points were measured."""
@@ -76,8 +72,6 @@ class ModelCard:
             require_name(what, getattr(self, what))
         require_points(self.operating_points, self.default_point)
         require_finite("the logit of the self-test", self.self_test.logit, -MAX_LOGIT, MAX_LOGIT)
-        if self.schema not in (SCHEMA, _ONE_STAGE if self.verifier is None else _TWO_STAGES):
-            raise ConfigError(f"expected a card of schema {SCHEMA}, got {shortened(self.schema)}")
         if self.stack < 1 or not 1 <= self.window <= MAX_WINDOW or self.window % self.stack:
             raise ConfigError(
                 f"expected a window of 1 to {MAX_WINDOW} frames, a multiple of stack={self.stack}, got {self.window}"
@@ -104,7 +98,7 @@ class ModelCard:
         if self.verifier is None:
             return self
         points, default = self.verifier.stage_one_points, self.verifier.stage_one_default
-        return dataclasses.replace(self, operating_points=points, default_point=default, verifier=None, schema=SCHEMA)
+        return dataclasses.replace(self, operating_points=points, default_point=default, verifier=None)
 
     def point(self, name: str | None = None) -> OperatingPoint:
         """The operating point of that name, or the default one. ``ConfigError`` if there is none."""
@@ -118,13 +112,12 @@ class ModelCard:
 
     def to_json(self) -> str:
         """The card as JSON text."""
-        content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint}
+        content = {**dataclasses.asdict(self), "schema": SCHEMA, "features_fingerprint": self.features.fingerprint}
         # Cards of before an entry existed are written as they are.
         points = content["operating_points"]
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
             for entry in (
-                "added",
                 "near",
                 "near_losses",
                 "phoneme_losses",
@@ -146,11 +139,10 @@ class ModelCard:
             if len(text) > MAX_CARD_BYTES:
                 raise ModelError(f"expected a model card of at most {MAX_CARD_BYTES} bytes, got {len(text)}")
             raw = json.loads(text)
-            schema = raw["schema"]
-            older = _ONE_STAGE if raw.get("verifier") is None else _TWO_STAGES
-            if isinstance(schema, bool) or schema not in (SCHEMA, older):
+            schema = raw.pop("schema")
+            if schema != SCHEMA:
                 raise ModelError(
-                    f"expected a model card of schema {SCHEMA} or {older}, got {shortened(repr(schema))}; "
+                    f"expected a model card of schema {SCHEMA}, got {shortened(repr(schema))}; "
                     "update wakeword or train the model again"
                 )
             fingerprint = raw.pop("features_fingerprint")

@@ -1,8 +1,9 @@
 """The digest in a model file, over all its bytes: no bit of graph, card or head can change without notice.
 
-It is an entry of its own in the metadata of the ONNX file, the SHA-256 of the file with the 64 digits of the entry taken as
-zeros. So there is no byte that it leaves out, whatever a later version or another program writes. It shows damage, and who
-changes a file can write a new one: a digest is no signature. A program that edits metadata must renew it with ``sealed``.
+It is the last entry in the metadata of the ONNX file and ends the file: the SHA-256 of the file with its own 64 digits
+taken as zeros. So there is no byte that it leaves out, whatever a later version or another program writes. It shows damage,
+and who changes a file can write a new one: a digest is no signature. A program that edits metadata must renew it with
+``sealed``.
 """
 
 import hashlib
@@ -19,6 +20,8 @@ METADATA_PROPS = 14
 
 NOT_A_MODEL = "not an ONNX model that can be run: truncated, damaged or of another kind"
 _ZEROS = 64 * b"0"
+_TAIL = encoded_field(METADATA_PROPS, encoded_field(1, DIGEST_KEY.encode("ascii")) + encoded_field(2, _ZEROS))
+"""The entry of the digest, with zeros for its digits."""
 _LAYOUT = Layout({1: ("key", BYTES), 2: ("value", BYTES)}, {})
 
 
@@ -31,51 +34,39 @@ class Metadata(NamedTuple):
     """SHA-256 in hex that the file was checked against; ``None`` if it has none."""
 
 
-class _Entry(NamedTuple):
-    key: str
-    value: memoryview
-    value_start: int
-    """Where the value begins in the file."""
-    start: int
-    end: int
-
-
 def checked_metadata(model: bytes) -> Metadata:
     """The metadata of a model file, after its digest has been compared, if it has one.
 
     Raises ``ModelError`` if the bytes differ from those that were written, or are no ONNX file.
     """
     entries = _entries(model)
-    if len({entry.key for entry in entries}) != len(entries):
-        raise ModelError("expected metadata with different keys, got two entries of the same; the file is damaged")
-    digest = None
-    for entry in entries:
-        if entry.key == DIGEST_KEY:
-            digest = _digest(model, entry)
-            if bytes(entry.value) != digest.encode("ascii"):
-                raise ModelError(
-                    f"expected a file of the digest that it holds, got one of SHA-256 {digest[:16]}...: it is damaged, or "
-                    "was changed without a new digest; get it again"
-                )
-    return Metadata({entry.key: decoded_text(entry.value) for entry in entries if entry.key != DIGEST_KEY}, digest)
+    if entries.pop(DIGEST_KEY, None) is None:
+        return Metadata(entries, None)
+    digest = _digest(model)
+    if not model.endswith(_TAIL.removesuffix(_ZEROS) + digest.encode("ascii")):
+        raise ModelError(
+            f"expected a file of the digest that it holds, got one of SHA-256 {digest[:16]}...: it is damaged, or "
+            "was changed without a new digest; get it again"
+        )
+    return Metadata(entries, digest)
 
 
 def sealed(model: bytes) -> bytes:
-    """A model file with the digest of its bytes as the last entry of its metadata, in place of an older one.
+    """A model file with the digest of its bytes at its end, in place of an older one there.
 
     Raises ``ModelError`` if the bytes are no ONNX file.
     """
-    for entry in reversed(_entries(model)):
-        if entry.key == DIGEST_KEY:
-            model = model[: entry.start] + model[entry.end :]
-    content = encoded_field(1, DIGEST_KEY.encode("ascii")) + encoded_field(2, _ZEROS)
-    zeros = model + encoded_field(METADATA_PROPS, content)
-    return zeros.removesuffix(_ZEROS) + hashlib.sha256(zeros).hexdigest().encode("ascii")
+    _entries(model)
+    if model[: -len(_ZEROS)].endswith(_TAIL.removesuffix(_ZEROS)):
+        model = model[: -len(_TAIL)]
+    zeros = model + _TAIL
+    return zeros.removesuffix(_ZEROS) + _digest(zeros).encode("ascii")
 
 
-def _entries(model: bytes) -> list[_Entry]:
+def _entries(model: bytes) -> dict[str, str]:
     """The entries of the metadata, in their order."""
-    reader, found = Reader(), []
+    reader = Reader()
+    found: dict[str, str] = {}
     if not model:
         raise ModelError(f"{NOT_A_MODEL} (no bytes)")
     try:
@@ -84,20 +75,18 @@ def _entries(model: bytes) -> list[_Entry]:
                 parts = reader.read(field.content, _LAYOUT, "the metadata")
                 if not parts["key"] or not parts["value"]:
                     raise ModelError("an entry of the metadata without key or value")
-                key, value = parts["key"][0], parts["value"][0]
-                start = field.end - field.value + value.end - value.value
-                found.append(_Entry(decoded_text(key.content), value.content, start, field.start, field.end))
+                key = decoded_text(parts["key"][0].content)
+                if key in found:
+                    raise ModelError("two entries of the metadata with one key")
+                found[key] = decoded_text(parts["value"][0].content)
     except ModelError as error:
         raise ModelError(f"{NOT_A_MODEL} ({error})") from error
     return found
 
 
-def _digest(model: bytes, entry: _Entry) -> str:
-    """SHA-256 of the file with the digits of the entry taken as zeros."""
-    if len(entry.value) != len(_ZEROS):
-        raise ModelError(f"expected a digest of {len(_ZEROS)} hex digits, got {len(entry.value)}; the file is damaged")
+def _digest(model: bytes) -> str:
+    """SHA-256 of a file with its last 64 bytes taken as zeros."""
     with memoryview(model) as whole:
-        made = hashlib.sha256(whole[: entry.value_start])
-        made.update(_ZEROS)
-        made.update(whole[entry.value_start + len(_ZEROS) :])
+        made = hashlib.sha256(whole[: -len(_ZEROS)])
+    made.update(_ZEROS)
     return made.hexdigest()

@@ -2,14 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.text import shortened
-from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name, require_text
+from wakeword.format.card_checks import MAX_LOGIT, require_finite, require_name, require_text
 from wakeword.format.operating_point import OperatingPoint, Rate, require_points
 
 FLOOR = 1e-3
@@ -81,32 +79,6 @@ TokenLosses = tuple[tuple[float, ...], ...]
 """What each token of a variant costs, in its shape: 0 for the token that is heard most often, more for rarer ones."""
 
 
-MAX_ADDED = 8
-
-
-@dataclass(frozen=True)
-class AddedVerifier:
-    """A verifier of an installed package; it adds ``weight`` times its evidence to the fused logit."""
-
-    kind: str
-    """Name of its entry point."""
-    weight: float
-    """At least 0."""
-    floor: float
-    """Its evidence is never below this number, which is also its value if it is not asked."""
-    gate: float
-    """It is asked only if the fused logit can still reach this number."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """What the package makes it from."""
-
-    def __post_init__(self) -> None:
-        require_name("the kind of a verifier", self.kind)
-        require_finite("the weight of a verifier", self.weight, 0, MAX_LOGIT)
-        for what in ("floor", "gate"):
-            require_finite(f"the {what} of a verifier", getattr(self, what), -MAX_LOGIT, MAX_LOGIT)
-        require_entries("the settings of a verifier", self.settings)
-
-
 @dataclass(frozen=True)
 class VerifierCard:
     """The second stage of a model: when it looks, with which networks, and how its evidence is weighed."""
@@ -132,8 +104,6 @@ class VerifierCard:
     """The operating points of the first stage alone, for use without the second."""
     stage_one_default: str | None = None
     """Name of the one to use when none is chosen."""
-    added: tuple[AddedVerifier, ...] = ()
-    """Verifiers of installed packages, which are asked after the head."""
     phoneme_step: int = 0
     """The phonemes are heard up to the last multiple of this number of frames, so that windows share what is heard; 0: up
     to the end of the window."""
@@ -180,8 +150,6 @@ class VerifierCard:
         _check_ways(self.phonemes, self.phoneme_losses)
         _check_ways(self.near, self.near_losses)
         require_text("the data of the second stage", self.data)
-        if len(self.added) > MAX_ADDED:
-            raise ConfigError(f"expected at most {MAX_ADDED} added verifiers, got {len(self.added)}")
         require_points(self.stage_one_points, self.stage_one_default, of=" of the first stage")
 
 

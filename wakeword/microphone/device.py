@@ -32,7 +32,7 @@ class DeviceEvent:
 
 @dataclass(frozen=True)
 class MicrophoneStats:
-    """Losses of a microphone since it was made, and its clock's rate since it was last opened."""
+    """Losses of a microphone since it was made."""
 
     dropped_blocks: int
     """Blocks lost because the consumer was too slow."""
@@ -42,11 +42,6 @@ class MicrophoneStats:
     gaps: int
     """Number of times that the device was gone and came back, or skipped more than 0.1 s."""
     gap_seconds: float
-    measured_rate: float | None
-    """Frames per second by this machine's clock, ``None`` in the first 10 s; for its accuracy see
-    ``StreamClock.measured_rate``."""
-    drift_ppm: float | None
-    """How much faster the device runs than its nominal rate, in millionths."""
 
 
 @dataclass(frozen=True)

@@ -102,27 +102,9 @@ class Microphone:
         self._closed.set()
 
     @property
-    def dropped_blocks(self) -> int:
-        """Blocks lost because the consumer was too slow."""
-        return self._losses.dropped_blocks
-
-    @property
-    def overflows(self) -> int:
-        """Blocks before which the driver reported lost samples."""
-        return self._losses.overflows
-
-    @property
     def stats(self) -> MicrophoneStats:
         """All that has been counted; may be read by any thread."""
-        clock, losses = self._clock, self._losses
-        rate = clock.measured_rate
-        return MicrophoneStats(
-            **asdict(losses),
-            gaps=self._gaps,
-            gap_seconds=self._gap_seconds,
-            measured_rate=rate,
-            drift_ppm=None if rate is None else 1e6 * (rate / clock.sample_rate - 1),
-        )
+        return MicrophoneStats(**asdict(self._losses), gaps=self._gaps, gap_seconds=self._gap_seconds)
 
     def __enter__(self) -> "Microphone":
         stream = PORTAUDIO.call(partial(self._open, self._device), undo=InputStream.close)

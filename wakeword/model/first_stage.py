@@ -6,7 +6,7 @@ from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.history import SamplesOf
 from wakeword.audio.level import IsOver, WindowGains, amplified, over_nothing
 from wakeword.model.model import Model
-from wakeword.model.scorer import ModelScorers
+from wakeword.model.scorer import GroupScorer, group_of
 
 WindowLogit = tuple[float, float]
 """What the first stage says of a window: its logit, and the gain at which it was heard, as a second stage must hear it."""
@@ -21,11 +21,13 @@ class FirstStage:
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
         """Raises ``ConfigError`` for a hop that a model cannot take."""
-        numbers: dict[tuple[int, bool], list[int]] = {}
+        numbers: dict[tuple[object, ...], list[int]] = {}
         for number, model in enumerate(models):
-            numbers.setdefault((model.card.window, _constant(model) is None), []).append(number)
-        # Windows of different lengths differ in gain, so each length has features of its own.
-        self._lengths = [(some, _Windows([models[number] for number in some], hop=hop)) for some in numbers.values()]
+            group = group_of(model, hop)
+            key = model.card.window, _constant(model) is None, number if group is None else group
+            numbers.setdefault(key, []).append(number)
+        # Windows of different lengths differ in gain, so that features are not shared between them.
+        self._groups = [(some, _Windows([models[number] for number in some], hop=hop)) for some in numbers.values()]
         self._number = len(models)
 
     def begin(self, starts: Sequence[int] | None = None) -> None:
@@ -33,7 +35,7 @@ class FirstStage:
 
         Models with windows of one length must have the same start.
         """
-        for numbers, windows in self._lengths:
+        for numbers, windows in self._groups:
             windows.begin(0 if starts is None else starts[numbers[0]])
 
     def read(self, samples_of: SamplesOf, end: int, is_over: IsOver = over_nothing) -> list[list[WindowLogit]]:
@@ -42,7 +44,7 @@ class FirstStage:
         Needs the samples from the start of the first of them on. ``is_over``: whether a loudspeaker plays in a window.
         """
         found: list[list[WindowLogit]] = [[]] * self._number
-        for numbers, windows in self._lengths:
+        for numbers, windows in self._groups:
             for number, some in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
                 found[number] = some
         return found
@@ -53,10 +55,10 @@ def _constant(model: Model) -> float | None:
 
 
 class _Windows:
-    """The windows of one length, of models that all hear something or all hear nothing."""
+    """The windows of models that are scored together, and that all hear something or all hear nothing."""
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
-        self._scorers = ModelScorers(models, hop=hop)
+        self._scorer = GroupScorer(models, hop=hop)
         self._constants = [constant for model in models if (constant := _constant(model)) is not None]
         # The only configuration: models with another one are refused when they are loaded.
         config = FeatureConfig()
@@ -73,7 +75,7 @@ class _Windows:
         self._start = start
         self._gains.reset()
         self._gain: float | None = None
-        """The gain of the frames that the scorers have; ``None`` before the first."""
+        """The gain of the frames that the scorer has; ``None`` before the first."""
         self._framed = start
         """The first sample of the next frame."""
 
@@ -99,9 +101,9 @@ class _Windows:
             return [[constant] * count for constant in self._constants]
         if gain != self._gain:
             # The frames so far are of another gain: begin again with the first window that has this one.
-            self._scorers.reset()
+            self._scorer.reset()
             self._gain, self._framed = gain, self._start
         frames = self._features(amplified(samples_of(self._framed, last), gain), first=self._framed // self._hop_length)
         self._framed += len(frames) * self._hop_length
         self._start = last - self._window + self._step
-        return self._scorers.logits(frames)
+        return self._scorer.logits(frames)

@@ -1,37 +1,22 @@
 """Installing models into the user's folder, where every command finds them by name.
 
 A model is copied from a file or downloaded over https. It gets into the folder only after it was read as every model is,
-its digest and its self-tests included; a download must hold a digest, since one that was cut short could be a valid older
-file. Next to it a JSON file says where it came from.
+its digest and its self-tests included.
 """
 
 import hashlib
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.fetching import fetched
-from wakeword.base.files import DAMAGED, read_json, resolved, write_json, write_whole
+from wakeword.base.files import write_whole
 from wakeword.base.text import printable, shortened
 from wakeword.model.installed import model_name, named, nearest_name, shipped_models, user_folder, user_models
 from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes
 
-_MAX_ORIGIN_BYTES = 65_536
 _HEX = frozenset("0123456789abcdef")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where an installed model came from."""
-
-    source: str
-    """The address, or the path of the file at the time."""
-    sha256: str
-    """SHA-256 of the whole file, in hex, as ``sha256sum`` prints it."""
-    installed: str
-    """UTC, in ISO 8601."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +26,8 @@ class Installed:
     name: str
     path: Path
     model: Model
-    origin: Origin
+    sha256: str
+    """SHA-256 of the whole file, in hex, as ``sha256sum`` prints it."""
 
 
 def install_model(
@@ -54,19 +40,16 @@ def install_model(
     model; ``OSError`` if it cannot be written.
     """
     wanted = None if sha256 is None else _checked_sha256(sha256)
-    remote = _is_address(source)
-    data = b"".join(fetched(source, most=MAX_FILE_BYTES, failure=ModelError)) if remote else _read(source)
+    downloads = _is_address(source)
+    data = b"".join(fetched(source, most=MAX_FILE_BYTES, failure=ModelError)) if downloads else _read(source)
     found = hashlib.sha256(data).hexdigest()
     if wanted is not None and found != wanted:
         raise ModelError(f"{printable(source)}: expected a file of SHA-256 {wanted}, got one of {found}; not installed")
-    model = _checked(source, data, needs_digest=remote)
+    model = _checked(source, data)
     chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
     path = user_folder("models") / f"{chosen}.onnx"
-    origin = Origin(source if remote else str(resolved(source)), found, datetime.now(UTC).isoformat(timespec="seconds"))
-    # First, so that no model ever has the origin of another: an origin with another digest is not believed.
-    write_json(_origin_file(path), asdict(origin))
     write_whole(path, data)
-    return Installed(chosen, path, model, origin)
+    return Installed(chosen, path, model, found)
 
 
 def remove_model(name: str) -> Path:
@@ -82,23 +65,7 @@ def remove_model(name: str) -> Path:
             f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}{meant}"
         )
     path.unlink()
-    _origin_file(path).unlink(missing_ok=True)
     return path
-
-
-def origin_of(path: Path, data: bytes) -> Origin | None:
-    """Where the model of the user's folder with these bytes came from; ``None`` if it was not installed, or has changed."""
-    try:
-        content = read_json(_origin_file(path), _MAX_ORIGIN_BYTES)
-        origin = Origin(*(content[key] for key in ("source", "sha256", "installed")))
-    except (OSError, *DAMAGED):
-        return None
-    texts = all(isinstance(one, str) for one in (origin.source, origin.sha256, origin.installed))
-    return origin if texts and origin.sha256 == hashlib.sha256(data).hexdigest() else None
-
-
-def _origin_file(path: Path) -> Path:
-    return path.with_suffix(".json")
 
 
 def _checked_sha256(text: str) -> str:
@@ -134,16 +101,11 @@ def _read(source: str) -> bytes:
         raise ModelError(f"{printable(source)}: {error}") from error
 
 
-def _checked(source: str, data: bytes, *, needs_digest: bool) -> Model:
+def _checked(source: str, data: bytes) -> Model:
     """The model of these bytes, with all that a detector will need of it."""
     try:
         model = parse_model(data)
         _ = model.second_stage  # checks its parts and its self-test
-        if needs_digest and model.digest is None:
-            raise ModelError(
-                "expected a model with a digest of its own, got one of an older schema, of which a part could be taken "
-                "for the whole; download it by other means, check it, and install the file"
-            )
     except ModelError as error:
         raise ModelError(f"{printable(source)}: {error}") from error
     return model

@@ -13,13 +13,12 @@ from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.files import read_limited
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
-from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, SCHEMA, ModelCard, self_test_signal
+from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, ModelCard, self_test_signal
 from wakeword.format.digest import checked_metadata
 from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import assets_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
-from wakeword.verify.added_verifiers import make_verifier
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY, Head, head_of_text
@@ -56,7 +55,7 @@ class Model:
         card: ModelCard,
         head: Head | None = None,
         *,
-        digest: str | None = None,
+        digest: str,
         lstm: Lstm | None = None,
     ) -> None:
         """``head``: the head of the second stage, which only a card with a verifier has.
@@ -65,7 +64,7 @@ class Model:
         """
         self.card = card
         self.digest = digest
-        """SHA-256, in hex, that the file holds of itself and that was checked; ``None``: the file has none."""
+        """SHA-256, in hex, that the file holds of itself and that was checked."""
         self.lstm = lstm
         self._session = session
         self._head = head
@@ -213,8 +212,8 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
             "of a model of openWakeWord the commands that measure take the .tflite"
         )
     card = ModelCard.from_json(text)
-    if card.schema >= SCHEMA and digest is None:
-        raise ModelError(f"expected a digest in a model file of schema {card.schema}, got none: the file is damaged")
+    if digest is None:
+        raise ModelError("expected a digest in a model file, got none: the file is damaged")
     if card.features.fingerprint != FeatureConfig().fingerprint:
         raise ModelError(
             f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "
@@ -263,8 +262,7 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
             phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
             if verifier.quick_digest is not None:
                 quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
-        added = [make_verifier(one) for one in verifier.added]
-        stage = SecondStage(verifier, head, embedding, phonemes, added=added, quick=quick)
+        stage = SecondStage(verifier, head, embedding, phonemes, quick=quick)
         logit = stage.self_test()
     except ModelError as error:
         raise ModelError(f"second stage of '{card.phrase}': {error}") from error
@@ -279,7 +277,7 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
 def _self_test(model: Model) -> None:
     card = model.card
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
-    window = mfcc(signal, card.features)
+    window = mfcc(signal)
     hop, rows = _hop_and_rows(card)
     found: list[float] = []
     # Once in two calls, to check that the state is carried over and that the graph takes the card's number of frames, and

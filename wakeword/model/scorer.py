@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wakeword.base.checks import instance, shown
+from wakeword.base.checks import shown
 from wakeword.base.errors import AudioFormatError, ConfigError
-from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
 from wakeword.format.card import DEFAULT_HOP as DEFAULT_HOP
 from wakeword.model.lstm import NumpyWindows
@@ -65,7 +63,7 @@ def covering_samples(samples: int, window: int, step: int) -> int:
 
 
 def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
-    """Number of windows in progress, and frames of its first hop that a window skips: see ``StreamScorer``.
+    """Number of windows in progress, and frames of its first hop that a window skips: see ``GroupScorer``.
 
     Raises ``ConfigError`` if the model's windows cannot begin every ``hop`` frames.
     """
@@ -145,60 +143,9 @@ class GroupScorer:
         return found
 
 
-class StreamScorer:
-    """Scores of all windows of a stream of frames, in order, for one model: see ``GroupScorer``."""
-
-    def __init__(self, model: Model, *, hop: int = DEFAULT_HOP) -> None:
-        instance(model, Model, "a loaded model")
-        self._group = GroupScorer([model], hop=hop)
-        self.model = model
-        self.hop = hop
-
-    def reset(self) -> None:
-        """Forget all frames; the next one begins the first window."""
-        self._group.reset()
-
-    def push(self, frames: Array) -> NDArray[np.float64]:
-        """Append any number of frames, ``(frames, n_mfcc)`` float32; return the scores now complete, ``(windows,)``.
-
-        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
-        """
-        return np.array([score_of_logit(logit) for logit in self.logits(frames)])
-
-    def logits(self, frames: Array) -> list[float]:
-        """``push``, for the logits in place of the scores: ``(frames, n_mfcc)`` float32 -> a list of one a window."""
-        return self._group.logits(frames)[0]
-
-
 def group_of(model: Model, hop: int) -> tuple[object, ...] | None:
     """What models must have in common to be scored together; ``None`` for a model that ONNX Runtime runs alone."""
     rows, late = staggered_rows(model, hop)
     if model.lstm is None or not model.lstm.fits(rows):
         return None
     return (rows, late, model.card.stack, *model.lstm.shape)
-
-
-class ModelScorers:
-    """The logits of several models for one stream; models of one kind are scored together."""
-
-    def __init__(self, models: Sequence[Model], *, hop: int) -> None:
-        """Raises ``ConfigError`` for a hop that a model cannot take."""
-        numbers: dict[object, list[int]] = {}
-        for number, model in enumerate(models):
-            group = group_of(model, hop)
-            numbers.setdefault(number if group is None else group, []).append(number)
-        self._groups = [(some, GroupScorer([models[number] for number in some], hop=hop)) for some in numbers.values()]
-        self._number = len(models)
-
-    def reset(self) -> None:
-        """Forget all frames."""
-        for _, scorer in self._groups:
-            scorer.reset()
-
-    def logits(self, frames: Array) -> list[list[float]]:
-        """Append ``(frames, n_mfcc)`` float32: for each model the logits of the windows now complete."""
-        found: list[list[float]] = [[]] * self._number
-        for numbers, scorer in self._groups:
-            for number, logits in zip(numbers, scorer.logits(frames), strict=True):
-                found[number] = logits
-        return found

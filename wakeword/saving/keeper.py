@@ -10,7 +10,7 @@ from wakeword.audio.detection import Detection
 from wakeword.model.installed import user_folder
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
-from wakeword.stream.kept_wakes import KeptWakes
+from wakeword.stream.stream_audio import StreamAudio
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Keeper:
         complain: Callable[[str], None] = logger.warning,
         note: Callable[[str], None] = logger.info,
     ) -> None:
-        self._last: WeakSet[KeptWakes] = WeakSet()
+        self._last: WeakSet[StreamAudio] = WeakSet()
         self._pairs = SavedPairs(
             kept_folder() if folder is None else Path(folder),
             round(1e6 * megabytes),
@@ -74,14 +74,14 @@ class Keeper:
         """See ``Keeps``."""
         self._saver.save(detection, near_miss=near_miss)
 
-    def gives_last(self, wakes: "KeptWakes") -> None:
-        """``wakes`` are asked for what waits when this closes."""
-        self._last.add(wakes)
+    def gives_last(self, stream: StreamAudio) -> None:
+        """``stream`` is asked for what waits when this closes."""
+        self._last.add(stream)
 
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
         """Wait until all is kept, or for the seconds that are left; return how many events were not."""
-        for wakes in list(self._last):  # of a program that pushed, and did not flush
-            wakes.hand_over()
+        for stream in list(self._last):  # of a program that pushed, and did not flush
+            stream.keep_wakes(ended=True)
         return self._saver.close(seconds_left)
 
     def __enter__(self) -> "Keeper":

@@ -37,10 +37,11 @@ class KeywordTracker:
     the stream; window ``i`` begins at sample ``i * step``.
     """
 
-    def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
+    def __init__(self, model: Model, threshold: float, *, hop: int, refractory: int) -> None:
+        """``hop``: frames between two windows; ``refractory``: see ``Trigger``. ``ConfigError`` for one out of range."""
         self.model = model
         self.name = model.card.phrase
-        self.trigger = trigger
+        self.trigger = trigger = Trigger(threshold, refractory=refractory, hop=hop)
         self.threshold = trigger.threshold
         """The threshold where no voice is known: a known one lowers the threshold of the trigger."""
         self._voices: Voices | None = None
@@ -76,7 +77,8 @@ class KeywordTracker:
         """Number of the sample at which the next window ends."""
         self.score = 0.0
         """The newest score; 0 before the first window is complete."""
-        self._low_scores = 0
+        self.is_far_below = False
+        """Whether the newest score was far below the threshold."""
 
     @property
     def candidates(self) -> int:
@@ -114,7 +116,7 @@ class KeywordTracker:
             self.score = score = (
                 score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound.at(gain))
             )
-            self._low_scores = self._low_scores + 1 if score < self._far_below else 0
+            self.is_far_below = score < self._far_below
             at_least = suppression.threshold(self.window_start)
             speaker, for_voice = self._heard(score, sound)
             fired = self.trigger.push(score, at_least=max(at_least, for_voice))
@@ -145,7 +147,7 @@ class KeywordTracker:
         voices = self._voices
         if voices is None:
             return None, 0.0
-        if score < self.trigger.threshold and self.trigger.smoothing == 1:
+        if score < self.trigger.threshold:
             return None, self.threshold
         samples = sound.at(1.0).samples_of(self.window_end - LOOK_AT_VOICE, self.window_end)
         return voices.judge(self.threshold, samples)
@@ -155,7 +157,3 @@ class KeywordTracker:
         while self.window_end <= end:
             self.trigger.push(self.score)
             self.window_end += self.step
-
-    def is_far_below(self) -> bool:
-        """Whether all scores that the trigger still considers were far below the threshold."""
-        return self._low_scores >= self.trigger.smoothing

@@ -21,26 +21,6 @@ Pair = tuple[Samples, Samples | None]
 """A block of the microphone, and what the loudspeaker gets."""
 
 
-class TakesEchoOut(Protocol):
-    """Takes the place of the conversion of blocks from the first one with a playback on."""
-
-    @property
-    def held(self) -> int:
-        """Samples of the microphone that wait for the rest of their block, or for the playback."""
-
-    def push(self, block: Samples, playback: Samples | None = None) -> Array:
-        """The samples now complete: ``(n,)``, or ``(n, 2)`` with the playback at that time."""
-
-    def flush(self) -> Array:
-        """End the stream: the samples that are left. Then begin a new one."""
-
-    def reset(self) -> None:
-        """Begin a new stream."""
-
-    def with_playback(self, pairs: Iterable[Pair], playback: AudioSource) -> Iterator[Pair]:
-        """The same blocks, each with what the playback gives for its time."""
-
-
 class KeepsPlayback(Protocol):
     """What the loudspeaker got in the newest seconds of a stream."""
 
@@ -61,7 +41,7 @@ def playback_kept(samples: int, start: int) -> KeepsPlayback:
 
 
 class SoundInput:
-    """Blocks of a microphone -> 16 kHz mono, ``(n,)``; from the first playback on as a ``TakesEchoOut`` gives it."""
+    """Blocks of a microphone -> 16 kHz mono, ``(n,)``; from the first playback on as ``wakeword_echo`` gives it."""
 
     def __init__(self, pcm: PcmStream, playback_rate: int | None = None, *, window: int) -> None:
         """``playback_rate``: Hz, default as ``pcm``. ``window``: samples in a window.
@@ -71,21 +51,22 @@ class SoundInput:
         """
         self.sample_rate = pcm.sample_rate
         self._pcm, self._rate, self._window = pcm, playback_rate, window
-        self._passed = 0
-        self._echo: TakesEchoOut | None = None
+        self._given = 0
+        self._echo: SoundInput | None = None
+        """Takes the place of ``pcm`` from the first block with a playback on."""
         if playback_rate is not None:
             self._with_echo()
 
     @property
     def held(self) -> int:
-        """Samples of the microphone that wait for the playback."""
+        """Samples of the microphone that wait for the rest of their block, or for the playback."""
         return 0 if self._echo is None else self._echo.held
 
     def push(self, block: Samples, playback: Samples | None = None) -> Array:
         """The samples now complete, ``(n,)`` or ``(n, 2)``; see ``Detector.push``."""
         if self._echo is None and playback is None:
             samples = self._pcm.push(block)
-            self._passed += len(samples)
+            self._given += len(samples)
             return samples
         return self._with_echo().push(block, playback)
 
@@ -97,7 +78,7 @@ class SoundInput:
 
     def reset(self) -> None:
         """Begin a new stream."""
-        self._passed = 0
+        self._given = 0
         self._pcm.reset()
         if self._echo is not None:
             self._echo.reset()
@@ -106,9 +87,9 @@ class SoundInput:
         """The same blocks, each with what the playback gives for its time."""
         return self._with_echo().with_playback(pairs, playback)
 
-    def _with_echo(self) -> TakesEchoOut:
+    def _with_echo(self) -> "SoundInput":
         if self._echo is None:
-            self._echo = load_part(_OWN_SOUND)(self._pcm, self._rate, window=self._window, at=self._passed)
+            self._echo = load_part(_OWN_SOUND)(self._pcm, self._rate, window=self._window, at=self._given)
         return self._echo
 
 

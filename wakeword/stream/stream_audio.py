@@ -17,7 +17,6 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.checks import instance
 from wakeword.base.types import Array
 from wakeword.model.first_stage import WindowLogit
-from wakeword.stream.kept_wakes import KeptWakes
 from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.sound_input import KeepsPlayback, playback_kept
@@ -56,14 +55,17 @@ class StreamAudio:
         self.samples_of: SamplesOf = self._history.padded
         """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
         self._sound = StreamSound(self.samples_of)
-        self._wakes = None if keep is None else KeptWakes(keep, self._history.slice, lambda: self.end)
+        self._waiting: list[tuple[Detection, int, int]] = []
+        """Wakes to keep, and the samples of their windows: a later window, which holds more of the word, fires as well."""
+        gives_last = getattr(keep, "gives_last", None)
+        if gives_last is not None:
+            gives_last(self)
         self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
-        if self._wakes is not None:
-            self._wakes.hand_over()
+        self.keep_wakes(ended=True)
         self._history.reset()
         self._played = None
         self._sound.reset()
@@ -117,7 +119,7 @@ class StreamAudio:
 
     def sleep_if(self, quiet: bool) -> None:
         """Fall asleep if the newest audio was ``quiet`` and the scores of all keywords are far below their thresholds."""
-        self.is_asleep = quiet and all(keyword.is_far_below() for keyword in self.keywords)
+        self.is_asleep = quiet and all(keyword.is_far_below for keyword in self.keywords)
 
     def hold(self, end: int) -> None:
         """Continue to sleep up to sample ``end``: the windows that end until then keep the last score of their keyword."""
@@ -156,8 +158,7 @@ class StreamAudio:
 
     def near_misses(self) -> list[Detection]:
         """The near misses that have become certain; after ``finish``, all that are left. Wakes are kept then, too."""
-        if self._wakes is not None:
-            self._wakes.push(ended=self.length is not None)
+        self.keep_wakes(ended=self.length is not None)
         found = []
         for keyword in self.keywords:
             near = None if keyword.near is None else keyword.near.due(self.end, ended=self.length is not None)
@@ -168,12 +169,22 @@ class StreamAudio:
                     keyword.name, near.score, first / SAMPLE_RATE, end / SAMPLE_RATE, near.audio, near.stage_one
                 )
                 if self._keep is not None:
-                    last = min(self.end, near.end + KEPT_AFTER)
-                    audio = self.slice(first - KEPT_PRE_ROLL, last)
-                    about = {"after": max(0, last - near.end) / SAMPLE_RATE}
-                    self._keep.keep(replace(missed, audio=audio, about=about), near_miss=True)
+                    self._keep.keep(self._with_audio(missed, first, near.end), near_miss=True)
                 found.append(missed)
         return found
+
+    def keep_wakes(self, *, ended: bool) -> None:
+        """Keep the wakes that all of the audio after them has come for; if the stream has ``ended``, all that wait."""
+        while self._waiting and (ended or self.end >= self._waiting[0][2] + KEPT_AFTER):
+            found = self._with_audio(*self._waiting.pop(0))
+            if self._keep is not None:
+                self._keep.keep(found)
+
+    def _with_audio(self, found: Detection, start: int, end: int) -> Detection:
+        """What is kept of an event in a window: with the audio before and after it, as far as there is any."""
+        last = min(self.end, end + KEPT_AFTER)
+        about = {**found.about, "after": max(0, last - end) / SAMPLE_RATE}
+        return replace(found, audio=self.slice(start - KEPT_PRE_ROLL, last), about=about)
 
     def _detection(self, keyword: KeywordTracker, fired: Fired) -> Detection:
         start = fired.end - keyword.window
@@ -184,8 +195,8 @@ class StreamAudio:
             *(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one),
             speaker=fired.speaker,
         )
-        if self._wakes is not None:
-            self._wakes.add(found, start, end)
+        if self._keep is not None:
+            self._waiting.append((found, start, end))
         return found
 
 

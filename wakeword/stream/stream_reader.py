@@ -9,7 +9,6 @@ from wakeword.model.first_stage import FirstStage
 from wakeword.model.model import Model
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
-from wakeword.stream.trigger import Trigger
 
 PIECE = SAMPLE_RATE
 """Most samples in one ``StreamReader.push``, so that memory does not grow with a caller's block."""
@@ -27,7 +26,6 @@ class StreamReader:
         thresholds: Sequence[float],
         *,
         hop: int,
-        smoothing: int,
         refractory: int,
         pre_roll: int,
         gate: bool,
@@ -35,7 +33,7 @@ class StreamReader:
     ) -> None:
         self._first_stage = FirstStage(models, hop=hop)
         keywords = [
-            KeywordTracker(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
+            KeywordTracker(model, threshold, hop=hop, refractory=refractory)
             for model, threshold in zip(models, thresholds, strict=True)
         ]
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate, keep=keep)

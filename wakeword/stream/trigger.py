@@ -1,7 +1,6 @@
-"""From scores to detections: threshold, smoothing and refractory time."""
+"""From scores to detections: threshold and refractory time."""
 
 import math
-from collections import deque
 from numbers import Real
 
 from wakeword.base.checks import integer, number
@@ -12,53 +11,42 @@ DEFAULT_REFRACTORY = 100
 """Frames after a detection in which none is reported: one second."""
 _MOST_FRAMES = 100 * 86_400
 """A day."""
-_MOST_SCORES = 10_000
 
 
 class Trigger:
     """Decides which score is a detection. Pure: time is counted in frames of the stream, never by a clock.
 
-    Fires when the mean of the last ``smoothing`` scores reaches ``threshold``. It then stays silent for ``refractory``
-    frames and until the mean has been below the threshold: one event, however long it lasts, fires once.
+    Fires when a score reaches ``threshold``. It then stays silent for ``refractory`` frames and until a score has been
+    below the threshold: one event, however long it lasts, fires once.
     """
 
-    def __init__(
-        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = DEFAULT_HOP
-    ) -> None:
+    def __init__(self, threshold: float, *, refractory: int = DEFAULT_REFRACTORY, hop: int = DEFAULT_HOP) -> None:
         self.threshold = number(threshold, "a threshold", 0, 1, above=True)
-        self.smoothing = integer(smoothing, "smoothing", 1, _MOST_SCORES, unit=" scores")
         self.refractory = integer(refractory, "a refractory time", 0, _MOST_FRAMES, unit=" frames")
         self.hop = integer(hop, "a hop", 1, _MOST_FRAMES, unit=" frames")
-        self._recent: deque[float] = deque(maxlen=self.smoothing)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything; the next score is the first."""
-        self._recent.clear()
         self._armed = True
         self._silent_frames = 0
 
     def push(self, score: float, *, at_least: float = 0.0) -> float | None:
-        """Take the score of the next hop; return the smoothed score if this is a detection, else ``None``.
+        """Take the score of the next hop; return it if this is a detection, else ``None``.
 
         ``at_least`` is a second threshold, for this score alone: below it, the score counts but does not fire.
         """
         if self._silent_frames:
             self._silent_frames = max(0, self._silent_frames - self.hop)
-        smoothed = score
-        # The mean of one value is that value, so without smoothing the comparison is exact.
-        if self.smoothing > 1:
-            self._recent.append(score)
-            smoothed = sum(self._recent) / len(self._recent)
-        # Not "smoothed < threshold": a NaN must not fire.
-        if not smoothed >= self.threshold:
+        # Not "score < threshold": a NaN must not fire.
+        if not score >= self.threshold:
             self._armed = True
             return None
-        if not self._armed or self._silent_frames or smoothed < at_least:
+        if not self._armed or self._silent_frames or score < at_least:
             return None
         self._armed = False
         self._silent_frames = self.refractory
-        return smoothed
+        return score
 
     def retract(self) -> None:
         """Take back the detection that ``push`` has just returned: no refractory time, but its event fires no more."""

@@ -79,11 +79,9 @@ def _faint_noise(samples: int) -> Array:
 
 
 class PhonemeVerifier:
-    """How well a word's phonemes fit what the recogniser hears, as a ``verifier.Verifier``."""
+    """How well a word's phonemes fit what the recogniser hears."""
 
     samples = 2 * SAMPLE_RATE
-    bound = 0.0
-    cost = 10.0
 
     def __init__(self, network: PhonemeNetwork, card: VerifierCard) -> None:
         self.network = network

@@ -2,20 +2,15 @@
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
-from wakeword.format.verifier_card import (
-    MAX_PHONEME_STEP,
-    VerifierCard,
-    fused_score,
-    unverified_score,
-)
+from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard, unverified_score
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
@@ -37,43 +32,6 @@ _KEPT_WINDOWS = 8
 _Found = TypeVar("_Found")
 
 
-class Verifier(Protocol):
-    """Says how likely it is that a window ends with the word, from samples alone. Safe to share between threads."""
-
-    @property
-    def samples(self) -> int:
-        """How many samples before the end of a window it looks at, at most ``LOOK_SAMPLES``."""
-        ...
-
-    @property
-    def bound(self) -> float:
-        """A number that its evidence never exceeds: most windows then need no look. Infinity if there is none."""
-        ...
-
-    @property
-    def cost(self) -> float:
-        """About how many milliseconds a look takes: of several verifiers the cheapest looks first."""
-        ...
-
-    def evidence(self, samples: Array) -> float:
-        """The evidence in ``(self.samples,)`` float32 at 16 kHz, which depends on nothing else."""
-        ...
-
-
-class _Weighed(NamedTuple):
-    """A verifier, and how its evidence counts; see ``AddedVerifier``."""
-
-    verifier: Verifier
-    weight: float
-    floor: float
-    gate: float
-
-    @property
-    def most(self) -> float:
-        """The most that it can add to the logit."""
-        return self.weight * self.verifier.bound if self.weight else 0.0
-
-
 class SecondStage:
     """The networks of one model's second stage. Safe to share between streams and threads."""
 
@@ -84,11 +42,9 @@ class SecondStage:
         embedding: EmbeddingNetwork,
         phonemes: PhonemeNetwork | None,
         *,
-        added: Sequence[Verifier] = (),
         quick: QuickPhonemes | None = None,
     ) -> None:
-        """``phonemes``, ``quick``: ``None`` if the card lists none. ``added``: the verifiers that ``card.added`` lists, in
-        its order.
+        """``phonemes``, ``quick``: ``None`` if the card lists none.
 
         Raises ``ModelError`` for tokens on the card that the recognisers do not have.
         """
@@ -98,36 +54,18 @@ class SecondStage:
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
         self.phonemes = PhonemeVerifier(phonemes, card) if phonemes is not None else None
         """``None`` if the card lists no recogniser."""
-        weighed = [
-            _Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
-        ]
-        if self.phonemes is not None:
-            fusion = card.fusion
-            weighed.append(_Weighed(self.phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
-        self._weighed = sorted(weighed, key=lambda one: one.verifier.cost)
 
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see
-        ``CandidateScorer.best``. A verifier is asked only if that can still lift the score over its gate."""
+        ``CandidateScorer.best``. The phonemes are asked only if the score can still pass their gate."""
         fusion = self.card.fusion
         heard = 0.0
         if fusion.embedding:
             heard = self.head(sound.embeddings(self.embedding, frame_at(window_end)))
-        logit = fusion.upper(best, heard)
-        if self.phonemes is None:
-            logit -= fusion.phonemes * fusion.phoneme_floor
-        for number, one in enumerate(self._weighed):
-            evidence = one.floor
-            # Not "below the gate": a NaN must not pass.
-            if logit + sum(other.most for other in self._weighed[number:]) >= one.gate:
-                evidence = min(one.verifier.bound, max(one.floor, self._evidence(one.verifier, window_end, sound)))
-            logit += one.weight * evidence
-        return fused_score(logit)
-
-    def _evidence(self, verifier: Verifier, window_end: int, sound: "AmplifiedSound") -> float:
-        if isinstance(verifier, PhonemeVerifier):
-            return self.phoneme_fit(verifier, window_end, sound)
-        return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
+        upper, fit = fusion.upper(best, heard), None
+        if self.phonemes is not None and upper >= fusion.phoneme_gate:
+            fit = self.phoneme_fit(self.phonemes, window_end, sound)
+        return fusion.score(upper, fit)
 
     def phoneme_fit(self, verifier: PhonemeVerifier, window_end: int, sound: "PhonemeSound") -> float:
         """How well the word's phonemes fit before sample ``window_end``: minus infinity where the recogniser is not asked.
@@ -190,7 +128,7 @@ class StreamSound:
 
 
 class AmplifiedSound:
-    """What verifiers look at in one stream at one gain: its audio, and what the shared networks make of it."""
+    """What the second stage looks at in one stream at one gain: its audio, and what the shared networks make of it."""
 
     def __init__(self, samples_of: SamplesOf, gain: float) -> None:
         self._samples_of = samples_of

@@ -68,7 +68,6 @@ export const FLOOR = 1e-3;
  * @property {number} self_test
  * @property {OperatingPoint[]} stage_one_points
  * @property {string | null} stage_one_default
- * @property {object[]} added verifiers of packages, which the browser does not have
  */
 
 /**
@@ -105,15 +104,12 @@ export function parseCard(text, digest) {
   } catch (error) {
     throw new ModelError(`the model card is malformed (${error})`, { cause: error });
   }
-  const older = card?.verifier ? 3 : 2;
-  if (card?.schema !== SCHEMA && card?.schema !== older) {
+  if (card?.schema !== SCHEMA) {
     throw new ModelError(
-      `expected a model card of schema ${SCHEMA} or ${older}, got ${card?.schema}; update wakeword-web or train the model again`,
+      `expected a model card of schema ${SCHEMA}, got ${card?.schema}; update wakeword-web or train the model again`,
     );
   }
-  if (card.schema === SCHEMA && digest === null) {
-    throw new ModelError(`expected a digest in a model file of schema ${SCHEMA}, got none: the file is damaged`);
-  }
+  if (digest === null) throw new ModelError("expected a digest in a model file, got none: the file is damaged");
   card = { ...card, stack: card.stack ?? 1, operating_points: card.operating_points ?? [] };
   card = { ...card, default_point: card.default_point ?? null, verifier: withDefaults(card.verifier) };
   const problem = problemOf(card);
@@ -131,11 +127,11 @@ export function parseCard(text, digest) {
 /** @param {VerifierCard | null | undefined} verifier */
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
-  const { phonemes_digest = null, phonemes = [], phoneme_losses = [], phoneme_step = 0, added = [] } = verifier;
+  const { phonemes_digest = null, phonemes = [], phoneme_losses = [], phoneme_step = 0 } = verifier;
   const { near = [], near_losses = [] } = verifier;
   const { stage_one_points = [], stage_one_default = null, quick_digest = null, quick_gate = 0 } = verifier;
   const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, near, near_losses, phoneme_step, quick_digest, quick_gate };
-  return { ...verifier, ...phonemesOf, stage_one_points, stage_one_default, added };
+  return { ...verifier, ...phonemesOf, stage_one_points, stage_one_default };
 }
 
 /** @param {Card} card @returns {string | null} what is wrong with it */
@@ -175,9 +171,7 @@ function isRate(rate) {
 
 /** @param {VerifierCard} verifier @returns {string | null} */
 function problemOfVerifier(verifier) {
-  const { gate, span, fusion, embedding_digest, phonemes_digest, phonemes, phoneme_losses, self_test, stage_one_points, added } =
-    verifier;
-  if (!Array.isArray(added) || added.length) return "expected a second stage without verifiers of other packages, which the browser does not have";
+  const { gate, span, fusion, embedding_digest, phonemes_digest, phonemes, phoneme_losses, self_test, stage_one_points } = verifier;
   if (!isWhole(verifier.phoneme_step, 0, MAX_PHONEME_STEP)) return "expected a step of the phonemes";
   if (!isFinite(gate, 20) || !isWhole(span, 1, 200) || !isFinite(self_test, MAX_LOGIT)) return "expected a gate and a span";
   const weights = ["bias", "stage_one", "embedding", "phonemes", "phoneme_floor", "phoneme_gate"];

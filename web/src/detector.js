@@ -20,7 +20,6 @@ import { Host } from "./host.js";
  * @property {string | URL} [runtime] the folder of onnxruntime-web's files; default: where npm installs it
  * @property {boolean} [worker] whether to work in a thread of its own; default: true where there are workers
  * @property {number} [hop] frames between the ends of two windows; default: 16, so 160 ms
- * @property {number} [smoothing] scores of which the mean counts; default: 1
  * @property {number} [refractory] frames of 10 ms after a detection in which none is reported; default: 100
  * @property {number} [preRoll] seconds of audio before the window in a detection; default: 0.5
  * @property {boolean} [gate] save the work on steady quiet, without an effect on detections; default: true

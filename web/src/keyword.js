@@ -19,10 +19,11 @@ export class KeywordTracker {
   windowEnd = 0;
   /** The newest score; 0 before the first window is complete. */
   score = 0;
-  _lowScores = 0;
+  /** Whether the newest score was far below the threshold. */
+  isFarBelow = false;
 
   /** @param {Model} model @param {number} threshold @param {Required<import("./stream.js").StreamOptions>} options */
-  constructor(model, threshold, { hop, smoothing, refractory }) {
+  constructor(model, threshold, { hop, refractory }) {
     this.name = model.card.phrase;
     this.card = model.card;
     this.window = samplesIn(model.card.window);
@@ -31,7 +32,7 @@ export class KeywordTracker {
     const byPhonemes = model.secondStage && stage_one === 0 && embedding === 0;
     // While a word leaves what the phonemes hear it falls and rises again: it would fire twice.
     const silent = byPhonemes && refractory ? Math.max(refractory, REFRACTORY_OF_PHONEMES) : refractory;
-    this.trigger = new Trigger(threshold, { smoothing, refractory: silent, hop });
+    this.trigger = new Trigger(threshold, { refractory: silent, hop });
     this.verifier = model.secondStage && new Verifier(model.secondStage, hop);
     this.reset();
   }
@@ -41,7 +42,7 @@ export class KeywordTracker {
     this.verifier?.reset();
     this.windowEnd = this.window;
     this.score = 0;
-    this._lowScores = 0;
+    this.isFarBelow = false;
   }
 
   /** Where the first window ends at which all words in so many samples of a stream were looked at. @param {number} samples */
@@ -74,7 +75,7 @@ export class KeywordTracker {
       const { stage_one, embedding } = this.card.verifier?.fusion ?? {};
       const allAlike = !verifier || (stage_one === 0 && embedding === 0);
       const farBelow = FAR_BELOW * (allAlike ? this.trigger.threshold : FLOOR);
-      this._lowScores = this.score < farBelow ? this._lowScores + 1 : 0;
+      this.isFarBelow = this.score < farBelow;
       heard.scores.push({ keyword: this.name, score: this.score, end: this.windowEnd / SAMPLE_RATE });
       const fired = this.trigger.push(this.score, stream.leastScore(this.windowStart));
       if (fired !== null) {
@@ -92,9 +93,5 @@ export class KeywordTracker {
       heard.scores.push({ keyword: this.name, score: this.score, end: this.windowEnd / SAMPLE_RATE });
       this.windowEnd += this.step;
     }
-  }
-
-  isFarBelow() {
-    return this._lowScores >= this.trigger.smoothing;
   }
 }

@@ -20,7 +20,7 @@ import { LOOK_SAMPLES, StreamSound } from "./verifier.js";
  * The keyword was spoken. Times are seconds of the stream's own clock.
  * @typedef {object} Detection
  * @property {string} keyword
- * @property {number} score smoothed score, 0 to 1, that reached the threshold
+ * @property {number} score 0 to 1, that reached the threshold
  * @property {number} start start of the window that was scored; the word is inside the window
  * @property {number} end end of that window: the moment of the detection
  * @property {Float32Array} audio mono at 16 kHz: the pre-roll, then the window; its last sample is at `end`
@@ -47,7 +47,6 @@ import { LOOK_SAMPLES, StreamSound } from "./verifier.js";
  * @property {string | Record<string, string> | null} [point] operating point, for all keywords or for each
  * @property {number | Record<string, number> | null} [threshold] in its place
  * @property {number} [hop] frames between the ends of two windows
- * @property {number} [smoothing] scores of which the mean counts
  * @property {number} [refractory] frames after a detection in which none is reported
  * @property {number} [preRoll] seconds of audio before the window in a detection
  * @property {boolean} [gate] save the work on steady quiet, without an effect on detections
@@ -208,7 +207,7 @@ export class Stream {
     heard.logMel = joined(logMel);
     for (const [i, keyword] of this.keywords.entries()) await keyword.take(found.get(this._models[i]) ?? [], this, heard);
     heard.detections.sort((a, b) => a.end - b.end);
-    this._asleep = quiet && this.keywords.every((keyword) => keyword.isFarBelow());
+    this._asleep = quiet && this.keywords.every((keyword) => keyword.isFarBelow);
     return { ...heard, asleep: this._asleep };
   }
 
@@ -248,20 +247,16 @@ function checkedOptions(models, options) {
   if (!names.length || new Set(names).size !== names.length) {
     throw new ConfigError(`expected one or more models with different keywords, got ${names.join(", ") || "none"}`);
   }
-  const { point = null, threshold = null, hop = 16, smoothing = 1, refractory = 100, preRoll = 0.5, gate = true } = options;
+  const { point = null, threshold = null, hop = 16, refractory = 100, preRoll = 0.5, gate = true } = options;
   for (const choice of [point, threshold]) {
     const unknown = typeof choice === "object" && choice ? Object.keys(choice).filter((name) => !names.includes(name)) : [];
     if (unknown.length) throw new ConfigError(`expected a choice for keywords among ${names.join(", ")}, got one for ${unknown}`);
   }
-  /** @type {[string, number, number, number][]} */
-  const limits = [["smoothing", smoothing, 1, 10_000], ["refractory", refractory, 0, 8_640_000]];
-  for (const [name, value, low, high] of limits) {
-    if (!Number.isInteger(value) || value < low || value > high) {
-      throw new ConfigError(`expected ${name} of ${low} to ${high}, got ${value}`);
-    }
+  if (!Number.isInteger(refractory) || refractory < 0 || refractory > 8_640_000) {
+    throw new ConfigError(`expected refractory of 0 to 8640000, got ${refractory}`);
   }
   if (!(preRoll >= 0 && preRoll <= 60)) throw new ConfigError(`expected a preRoll of 0 to 60 seconds, got ${preRoll}`);
-  return { point, threshold, hop, smoothing, refractory, preRoll, gate };
+  return { point, threshold, hop, refractory, preRoll, gate };
 }
 
 /**

@@ -14,21 +14,18 @@ from wakeword import (
     ConfigError,
     Detector,
     DetectorPool,
-    FeatureConfig,
     FileSource,
-    MfccStream,
     Microphone,
     Model,
     ModelError,
     OperatingPoint,
     StdinSource,
-    StreamScorer,
     Trigger,
     load_model,
     mfcc,
 )
 from wakeword.audio.pcm import read_audio
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
 
 NOT_A_NUMBER = ("8", b"8", [8], {}, object(), 1j, True, np.zeros(2), math.nan, math.inf, -math.inf, np.float32("nan"))
 NOT_WHOLE = (*NOT_A_NUMBER, None, 1.5, -1, 10**5_000)
@@ -40,7 +37,6 @@ NOT_A_PATH = (3, 1.5, None, [], object(), True)
 
 DETECTOR: dict[str, tuple[Any, ...]] = {
     "hop": (*NOT_WHOLE, 0),
-    "smoothing": (*NOT_WHOLE, 0),
     "refractory": NOT_WHOLE,
     "pre_roll": NUMBER,
     "point": NOT_TEXT,
@@ -86,18 +82,10 @@ SETTINGS: dict[str, tuple[Callable[..., Any], dict[str, tuple[Any, ...]]]] = {
         lambda m, **o: StdinSource(**{"stream": open(__file__, "rb"), **o}),  # noqa: PTH123, SIM115
         {"sample_rate": STREAM["sample_rate"], "channels": (*NOT_WHOLE, 0, 1_025, 10**9), "stream": (3, "x", b"x")},
     ),
-    "FeatureConfig": (
-        lambda m, **o: FeatureConfig(**o),
-        {
-            **dict.fromkeys(("sample_rate", "n_fft", "hop_length", "n_mels", "n_mfcc"), (*NOT_WHOLE, 0, 10**7)),
-            **dict.fromkeys(("f_min", "f_max", "log_offset"), NUMBER),
-        },
-    ),
     "Trigger": (
         lambda m, **o: Trigger(**{"threshold": 0.5, **o}),
-        {"threshold": (*NUMBER, 0, 1.1), "smoothing": (*NOT_WHOLE, 0), "refractory": NOT_WHOLE, "hop": (*NOT_WHOLE, 0)},
+        {"threshold": (*NUMBER, 0, 1.1), "refractory": NOT_WHOLE, "hop": (*NOT_WHOLE, 0)},
     ),
-    "StreamScorer": (lambda m, **o: StreamScorer(**{"model": m, **o}), {"model": (3, None), "hop": (*NOT_WHOLE, 0)}),
     "OperatingPoint": (
         lambda m, **o: OperatingPoint(**{**POINT, **o}),
         dict.fromkeys(("threshold", "target", "recall", "positives"), (*NUMBER, -0.1, 10000000000.0)),
@@ -105,7 +93,6 @@ SETTINGS: dict[str, tuple[Callable[..., Any], dict[str, tuple[Any, ...]]]] = {
     "load_model": (lambda m, **o: load_model(**{"name": "marvin", **o}), {"name": NOT_A_PATH, "provider": NOT_TEXT}),
     "FileSource": (lambda m, **o: FileSource(**o), {"path": NOT_A_PATH}),
     "read_audio": (lambda m, **o: read_audio(**o), {"path": NOT_A_PATH}),
-    "MfccStream": (lambda m, **o: MfccStream(**o), {"config": (3, "x", {})}),
     "Detector.record": (
         lambda m, **o: record(m, **o),
         {"seconds": (*NUMBER, 0), "until": NOT_A_FUNCTION, "detection": (3, None, "x")},
@@ -173,7 +160,7 @@ BLOCKS = {
 def test_what_is_no_block_of_samples_is_refused(low_model: Model, kind: str) -> None:
     block: Any = BLOCKS[kind]
     detector, stream = Detector(low_model), DetectorPool(low_model).open()
-    pushes: list[Callable[..., Any]] = [detector.push, stream.push, StreamScorer(low_model).push]
+    pushes: list[Callable[..., Any]] = [detector.push, stream.push, GroupScorer([low_model]).logits]
     if kind != "masked floats":
         pushes.append(mfcc)
     for seconds in (0.0, 0.01):  # also after the first block, which sets a shorter way
@@ -203,7 +190,7 @@ def test_bytes_are_counted_whatever_the_elements_of_a_view(low_model: Model) -> 
 def test_numbers_of_numpy_are_numbers(low_model: Model) -> None:
     settings = {
         "hop": np.int64(DEFAULT_HOP),
-        "smoothing": np.int32(1),
+        "refractory": np.int32(100),
         "pre_roll": np.float32(0.5),
         "threshold": np.float64(0.5),
     }

@@ -197,7 +197,7 @@ def test_cards_that_are_too_large_are_refused_at_once() -> None:
     points = [{**dataclasses.asdict(POINT), "name": str(number)} for number in range(101)]
     large = [
         (changed(phrase=20 * 2**20 * "a"), "at most 1048576 bytes"),
-        (changed(schema=10**6 * "9"), "schema 4 or 2"),
+        (changed(schema=10**6 * "9"), "schema 4"),
         (changed(operating_points=points), "up to 100 operating points"),
         (changed(training={str(number): 1 for number in range(10_001)}), "at most 10000 entries"),
         (changed(training={"a": [[[[[[[[[1]]]]]]]]]}), "in 8 levels"),
@@ -217,9 +217,9 @@ def test_a_card_nested_without_end_is_refused() -> None:
         ModelCard.from_json(changed(training={"deep": []}).replace("[]", "[" * 100_000 + "]" * 100_000))
 
 
-@pytest.mark.parametrize("schema", [0, 1, "2", None])
+@pytest.mark.parametrize("schema", [0, 2, 3, 5, "4", None])
 def test_another_schema_is_refused(schema: object) -> None:
-    with pytest.raises(ModelError, match=r"schema 4 or 2, got .*train the model again"):
+    with pytest.raises(ModelError, match=r"schema 4, got .*train the model again"):
         ModelCard.from_json(changed(schema=schema))
 
 

@@ -52,7 +52,7 @@ RECORD = """if True:
             frames += len(block) if frames or abs(block).max() > 1_000 else 0
             if frames > float(sys.argv[3]) * microphone.sample_rate:
                 break
-        assert (microphone.dropped_blocks, microphone.overflows, microphone.stats.gaps) == (0, 0, 0)
+        assert (microphone.stats.dropped_blocks, microphone.stats.overflows, microphone.stats.gaps) == (0, 0, 0)
     np.save(sys.argv[1], np.concatenate(heard))
 """
 

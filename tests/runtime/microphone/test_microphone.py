@@ -97,7 +97,7 @@ def test_audio_arrives_bit_for_bit(microphone: VirtualMicrophone, tmp_path: Path
             print(microphone.sample_rate, flush=True)
             blocks = microphone.blocks()
             heard = [next(blocks) for _ in range(125)]
-        assert microphone.dropped_blocks == 0
+        assert microphone.stats.dropped_blocks == 0
         np.save(sys.argv[1], np.concatenate(heard))
     """
     with subprocess.Popen(

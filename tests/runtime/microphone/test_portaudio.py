@@ -19,14 +19,14 @@ def test_blocks_are_delivered_unchanged(portaudio: FakePortAudio) -> None:
         blocks = microphone.blocks()
         for block in delivered:
             np.testing.assert_array_equal(next(blocks), block)
-    assert (microphone.sample_rate, microphone.dropped_blocks, microphone.overflows) == (48_000, 0, 0)
+    assert (microphone.sample_rate, microphone.stats.dropped_blocks, microphone.stats.overflows) == (48_000, 0, 0)
 
 
 def test_unread_blocks_are_dropped_and_counted(portaudio: FakePortAudio) -> None:
     with Microphone(block_seconds=0.02, max_seconds=0.1) as microphone:
         for number in range(8):
             portaudio.stream.deliver(pcm(), overflow=number == 3)
-        assert (microphone.dropped_blocks, microphone.overflows) == (3, 1)
+        assert (microphone.stats.dropped_blocks, microphone.stats.overflows) == (3, 1)
 
 
 def test_silence_of_the_driver_is_an_error_after_the_watchdogs_time(portaudio: FakePortAudio) -> None:

@@ -270,7 +270,7 @@ def test_a_consumer_that_stalls_for_30_s_gets_silence_and_then_the_last_10_s(
         assert slow <= 5
         heard = next(blocks)
         assert (heard.shape, heard.any()) == ((SILENT, 1), False)
-        dropped = microphone.dropped_blocks
+        dropped = microphone.stats.dropped_blocks
         numbers = [int(next(blocks)[0, 0]) for _ in range(1_500 - dropped)]
         assert numbers == list(range(dropped, 1_500))
         # A tenth is dropped at a time, so up to a tenth less is kept.
@@ -294,7 +294,7 @@ def test_short_drops_are_replaced_by_silence_of_their_length(portaudio: FakePort
                     block = next(blocks)
                 heard += len(block)
                 assert heard == 960 * (int(block[0, 0]) + 1)
-        assert microphone.dropped_blocks >= 90
+        assert microphone.stats.dropped_blocks >= 90
 
 
 def test_closing_at_any_moment_leaves_nothing_open(portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,16 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import random_model
 
-from wakeword import Model, ModelError, StreamScorer, load_model
+from wakeword import Model, ModelError, load_model
+from wakeword.audio.features import FeatureConfig
 from wakeword.base.types import Array
+from wakeword.format.card import self_test_signal
 from wakeword.format.graph import read_graph
+from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.installed import shipped_models
 from wakeword.model.lstm import Lstm, lstm_of
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import GroupScorer, ModelScorers, OnnxWindows, group_of
+from wakeword.model.scorer import GroupScorer, OnnxWindows, group_of
 
 pytestmark = pytest.mark.numeric
 
+CONFIG = FeatureConfig()
 WORDS = ("alexa", "marvin", "stop")
 CARD = load_model("alexa").card
 
@@ -45,7 +49,7 @@ def test_logits_are_those_of_onnx_runtime(models: list[Model], hop: int) -> None
         late = np.zeros((rows * hop - 96, 32), np.float32)
         padded = np.concatenate([late, frames])
         expected = [windows.advance(padded[at : at + hop])[0] for at in range(0, len(padded) - hop + 1, hop)]
-        found = StreamScorer(model, hop=hop).logits(frames)
+        found = GroupScorer([model], hop=hop).logits(frames)[0]
         assert len(found) > 4
         assert np.ptp(found) > 0.5
         np.testing.assert_allclose(found, expected[rows - 1 :][: len(found)], rtol=0, atol=5e-5)
@@ -55,16 +59,17 @@ def test_logits_are_those_of_onnx_runtime(models: list[Model], hop: int) -> None
 @given(sizes=st.lists(st.integers(0, 70), min_size=4, max_size=12), hop=st.sampled_from([8, 16, 40]))
 def test_a_word_has_the_same_digits_in_any_company_and_any_pieces(sizes: list[int], hop: int) -> None:
     models = [load_model(word) for word in WORDS]
-    frames = voice_like(96 + sum(sizes))
-    alone = [StreamScorer(model, hop=hop).logits(frames) for model in models]
+    ends = CONFIG.samples_in(96) + CONFIG.hop_length * np.cumsum([0, *sizes])
+    signal = self_test_signal(int(ends[-1]))
+    alone = [
+        FirstStage([model], hop=hop).read(lambda start, end: signal[start:end], len(signal))[0] for model in models
+    ]
     assert all(alone)
-    together = ModelScorers([*models, random_model("mean", 2, window=98)] if hop == 8 else models, hop=hop)
-    found: list[list[float]] = [[] for _ in models]
-    start = 0
-    for size in [96, *sizes]:
-        for logits, more in zip(found, together.logits(frames[start : start + size]), strict=False):
+    together = FirstStage([*models, random_model("mean", 2, window=98)] if hop == 8 else models, hop=hop)
+    found: list[list[WindowLogit]] = [[] for _ in models]
+    for end in ends:
+        for logits, more in zip(found, together.read(lambda start, end: signal[start:end], int(end)), strict=False):
             logits += more
-        start += size
     assert found == alone
 
 

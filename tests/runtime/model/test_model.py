@@ -37,7 +37,7 @@ BAD = {
     "truncated": (GOOD[: len(GOOD) // 2], "not an ONNX model"),
     "no card": (with_metadata(GOOD, {"author": "somebody"}), "without a wakeword card"),
     "card is no JSON": (with_metadata(GOOD, {METADATA_KEY: "{"}), "malformed"),
-    "other schema": (with_card_entries(schema=1), "schema 4 or 2, got 1"),
+    "other schema": (with_card_entries(schema=1), "schema 4, got 1"),
     "other features": (with_card(GOOD, dataclasses.replace(CARD, features=OTHER_FEATURES)), "expected features .* of"),
     "changed features": (with_card_entries(features=dataclasses.asdict(OTHER_FEATURES)), "own fingerprint"),
     # Another name of the same length, wherever it occurs.

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import N_MFCC, WINDOW, in_chunks, random_model
 
-from wakeword import AudioFormatError, ConfigError, Model, StreamScorer
+from wakeword import AudioFormatError, ConfigError, Model
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
+from wakeword.model.scorer import GroupScorer
 
 pytestmark = pytest.mark.numeric
 
@@ -34,6 +35,12 @@ def whole_window_scores(model: Model, signal: Array, hop: int) -> Array:
     return np.array([score_of_logit(logit) for logit in logits], np.float32)
 
 
+def push(scorer: GroupScorer, some: Array) -> Array:
+    """The scores of the scorer's only model that are complete with these frames, ``(windows,)``."""
+    (logits,) = scorer.logits(some)
+    return np.array([score_of_logit(logit) for logit in logits])
+
+
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize(
     ("stack", "hop"), [(1, h) for h in (1, 2, 3, 5, 8, 98)] + [(2, h) for h in (2, 4, 6, 8, 14, 98)]
@@ -41,7 +48,7 @@ def whole_window_scores(model: Model, signal: Array, hop: int) -> Array:
 def test_each_score_is_that_of_the_whole_window(pooling: str, stack: int, hop: int) -> None:
     model = random_model(pooling, stack)
     signal = frames(450)
-    scores = StreamScorer(model, hop=hop).push(signal)
+    scores = push(GroupScorer([model], hop=hop), signal)
     expected = whole_window_scores(model, signal, hop)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-4)
     # Constant scores would pass too.
@@ -54,7 +61,7 @@ def test_windows_of_any_length(window: int) -> None:
     for hop in {2, min(8, window), window}:
         signal = frames(300)
         np.testing.assert_allclose(
-            StreamScorer(model, hop=hop).push(signal), whole_window_scores(model, signal, hop), rtol=0, atol=1e-4
+            push(GroupScorer([model], hop=hop), signal), whole_window_scores(model, signal, hop), rtol=0, atol=1e-4
         )
 
 
@@ -62,42 +69,43 @@ def test_windows_of_any_length(window: int) -> None:
 @given(st.sampled_from(POOLINGS), st.sampled_from([1, 2]), st.lists(st.integers(0, 70), min_size=1, max_size=20))
 def test_chunking_does_not_matter(pooling: str, stack: int, sizes: list[int]) -> None:
     signal = frames(sum(sizes))
-    scorer = StreamScorer(random_model(pooling, stack))
+    model = random_model(pooling, stack)
+    scorer = GroupScorer([model])
     ends = np.cumsum(sizes)
-    scores = [scorer.push(signal[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
-    np.testing.assert_array_equal(np.concatenate(scores), StreamScorer(scorer.model).push(signal))
+    scores = [push(scorer, signal[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+    np.testing.assert_array_equal(np.concatenate(scores), push(GroupScorer([model]), signal))
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 98, 1_000])
 def test_a_score_is_returned_with_the_frame_that_completes_its_window(size: int) -> None:
-    scorer = StreamScorer(random_model())
+    scorer = GroupScorer([random_model()])
     seen = given_so_far = 0
     for chunk in in_chunks(frames(300), size):
         seen += len(chunk)
-        given_so_far += len(scorer.push(chunk))
+        given_so_far += len(push(scorer, chunk))
         assert given_so_far == max(0, (seen - WINDOW) // scorer.hop + 1)
 
 
 def test_ten_minutes_of_frames_do_not_drift() -> None:
     model, before, signal = random_model("mean", 2), frames(59_904), frames(296, seed=1)
-    scorer = StreamScorer(model)
-    scorer.push(before)
+    scorer = GroupScorer([model])
+    push(scorer, before)
     expected = whole_window_scores(model, np.concatenate([before[-96:], signal]), scorer.hop)
-    np.testing.assert_allclose(scorer.push(signal), expected, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(push(scorer, signal), expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_reset_equals_new(pooling: str) -> None:
-    used, new = StreamScorer(random_model(pooling)), StreamScorer(random_model(pooling))
-    used.push(frames(333, seed=1))
+    used, new = GroupScorer([random_model(pooling)]), GroupScorer([random_model(pooling)])
+    push(used, frames(333, seed=1))
     used.reset()
-    np.testing.assert_array_equal(used.push(frames(300)), new.push(frames(300)))
+    np.testing.assert_array_equal(push(used, frames(300)), push(new, frames(300)))
 
 
 def test_scorers_of_one_model_do_not_disturb_each_other() -> None:
     model = random_model()
-    left, right = StreamScorer(model, hop=8), StreamScorer(model, hop=8)
-    pairs = [(left.push(chunk), right.push(-chunk)) for chunk in in_chunks(frames(400), 8)]
+    left, right = GroupScorer([model], hop=8), GroupScorer([model], hop=8)
+    pairs = [(push(left, chunk), push(right, -chunk)) for chunk in in_chunks(frames(400), 8)]
     np.testing.assert_allclose(
         np.concatenate([pair[0] for pair in pairs]), whole_window_scores(model, frames(400), 8), rtol=0, atol=1e-4
     )
@@ -106,7 +114,7 @@ def test_scorers_of_one_model_do_not_disturb_each_other() -> None:
 @pytest.mark.parametrize(("stack", "hop"), [(1, 0), (1, 99), (2, 1), (2, 7), (2, 99), (1, -8)])
 def test_hops_that_cannot_work_are_refused(stack: int, hop: int) -> None:
     with pytest.raises(ConfigError, match=rf"expected a hop of 1\.\.98.*got {hop}"):
-        StreamScorer(random_model("last", stack), hop=hop)
+        GroupScorer([random_model("last", stack)], hop=hop)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +123,8 @@ def test_hops_that_cannot_work_are_refused(stack: int, hop: int) -> None:
     ids=["coefficients", "dimensions", "dtype"],
 )
 def test_other_frames_are_refused_and_the_stream_is_unchanged(bad: Array) -> None:
-    used, new = StreamScorer(random_model()), StreamScorer(random_model())
-    used.push(frames(200)[:90])
+    used, new = GroupScorer([random_model()]), GroupScorer([random_model()])
+    push(used, frames(200)[:90])
     with pytest.raises(AudioFormatError, match="expected frames"):
-        used.push(bad)
-    np.testing.assert_allclose(used.push(frames(200)[90:]), new.push(frames(200)), atol=1e-6)
+        push(used, bad)
+    np.testing.assert_allclose(push(used, frames(200)[90:]), push(new, frames(200)), atol=1e-6)

@@ -20,6 +20,15 @@ from wakeword.base.types import Array, Samples
 from wakeword.model.installed import assets_folder
 from wakeword.stream.following import MAX_FOLLOWED_SECONDS
 
+
+class EndOfLoudness(EndOfSpeech):
+    """Takes what is loud for speech."""
+
+    def _probability(self, chunk: Array) -> float:
+        assert len(chunk) == 512
+        return float(np.abs(chunk).mean())
+
+
 SIGNAL = bursts(12, {1: "low", 5: "low", 9: "low"})
 
 
@@ -139,7 +148,7 @@ SIZES = [160, 1_000, 16_000, 150_000]
 
 
 def end_of_loudness() -> EndOfSpeech:
-    return EndOfSpeech(voice=Loudness(), threshold=0.3, silence=0.6)
+    return EndOfLoudness(threshold=0.3, silence=0.6)
 
 
 def expected_recording(detection_end: float) -> Array:
@@ -220,23 +229,9 @@ def test_a_file_comes_no_faster_than_it_was_recorded(tmp_path: Path) -> None:
 # --- the end of what is said
 
 
-class Loudness:
-    """Takes what is loud for speech."""
-
-    def chunk_samples(self) -> int:
-        return 512
-
-    def __call__(self, audio: bytes) -> float:
-        assert len(audio) == 1_024
-        return float(np.abs(np.frombuffer(audio, "<i2")).mean() / 32_768)
-
-    def reset(self) -> None:
-        pass
-
-
 def ends_at(signal: Array, size: int, **settings: float) -> float | None:
     """The second at which speech has ended."""
-    end = EndOfSpeech(voice=Loudness(), **settings)
+    end = EndOfLoudness(**settings)
     taken = itertools.accumulate(map(len, in_chunks(signal, size)))
     return next(
         (count / SAMPLE_RATE for block, count in zip(in_chunks(signal, size), taken, strict=True) if end(block)), None
@@ -264,7 +259,7 @@ def test_speech_goes_on_down_to_a_lower_probability() -> None:
 
 
 def test_another_recording_begins_anew() -> None:
-    end = EndOfSpeech(voice=Loudness())
+    end = EndOfLoudness()
     assert end(levels((0.9, 1.0), (0, 1.0)))
     assert end.has_spoken
     end.reset()
@@ -277,7 +272,7 @@ def test_another_recording_begins_anew() -> None:
 )
 def test_settings_out_of_range_are_refused(bad: dict) -> None:
     with pytest.raises(ConfigError):
-        EndOfSpeech(voice=Loudness(), **bad)
+        EndOfLoudness(**bad)
 
 
 def test_silero_hears_speech_and_its_end() -> None:

@@ -12,11 +12,12 @@ from wakeword import Detection, Detector, DetectorPool, Model, load_model
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.level import amplified, gain_of
 from wakeword.audio.pcm import read_audio
+from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Samples
 from wakeword.format.verifier_card import Fusion
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import StreamScorer
+from wakeword.model.scorer import GroupScorer
 from wakeword.stream.trigger import Trigger
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 
@@ -101,12 +102,12 @@ def test_a_logit_is_that_of_the_amplified_window(pushed: dict[int, list[float]])
     assert {1, 10, 100} == set(gains)
     assert sum(one != other for one, other in pairwise(gains)) >= 8
     expected = [
-        float(StreamScorer(model).push(mfcc(amplified(window, gain)))[0])
+        score_of_logit(GroupScorer([model]).logits(mfcc(amplified(window, gain)))[0][0])
         for window, gain in zip(windows, gains, strict=True)
     ]
     np.testing.assert_allclose(scores["marvin"][: len(expected)], expected, rtol=0, atol=1e-5)
     # The gains make a difference.
-    plain = [float(StreamScorer(model).push(mfcc(window))[0]) for window in windows]
+    plain = [score_of_logit(GroupScorer([model]).logits(mfcc(window))[0][0]) for window in windows]
     assert np.abs(np.subtract(plain, expected)).max() > 0.01
 
 

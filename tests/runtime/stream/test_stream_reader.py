@@ -43,7 +43,7 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> Scored:
 def read(model: Model, signal: Array, size: int, scored: Scored, *, hop: int, gate: bool) -> Scored:
     """The scores of ``signal``, pushed in blocks of ``size``."""
     scored.clear()
-    reader = StreamReader([model], [0.999], hop=hop, smoothing=1, refractory=100, pre_roll=0, gate=gate)
+    reader = StreamReader([model], [0.999], hop=hop, refractory=100, pre_roll=0, gate=gate)
     for block in in_chunks(signal, size):
         reader.push(block)
     return dict(scored)

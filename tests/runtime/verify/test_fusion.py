@@ -30,6 +30,7 @@ def test_phonemes_only_lower_a_score_and_never_by_more_than_their_floor(
     lowest, highest = FUSION.score(upper, None), FUSION.score(upper, 0.0)
     assert FLOOR <= lowest <= FUSION.score(upper, fit) <= highest <= 1
     assert lowest == FUSION.score(upper, -FUSION.phoneme_floor) == FUSION.score(upper, -math.inf)
+    assert FUSION.score(upper, math.nan) == lowest
 
 
 def test_a_fused_score_is_the_logistic_function_of_the_weighted_sum() -> None:

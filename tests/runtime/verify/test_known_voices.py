@@ -19,7 +19,7 @@ from wakeword.format.verifier_card import FLOOR
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import parse_model
 from wakeword.stream.keyword import KeywordTracker
-from wakeword.stream.trigger import Suppression, Trigger
+from wakeword.stream.trigger import Suppression
 from wakeword.verify import known_voices
 from wakeword.verify.known_voices import KnownVoice, Voices, direction_of, enrolled, read_voice, write_voice
 from wakeword.verify.verifier import StreamSound
@@ -234,11 +234,11 @@ def test_a_score_near_the_lowered_threshold_is_not_slept_through(network: Path) 
     model = parse_model(band_model_bytes("low", 1))
     logit = math.log(0.01 / 0.99)
     for known, far in ((None, True), (voices(network, "me"), False)):
-        tracker = KeywordTracker(model, Trigger(0.5), hop=16)
+        tracker = KeywordTracker(model, 0.5, hop=16, refractory=100)
         tracker.know(known)
         silence = StreamSound(lambda start, end: np.zeros(end - start, np.float32))
         assert tracker.take([(logit, 1.0)], sound=silence, suppression=Suppression()) == []
-        assert tracker.is_far_below() == far
+        assert tracker.is_far_below == far
 
 
 # --- the command

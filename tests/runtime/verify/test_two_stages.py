@@ -5,10 +5,12 @@ import dataclasses
 import gc
 import itertools
 import json
+import math
 import weakref
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import onnxruntime
@@ -31,15 +33,16 @@ from support.builders import (
 from support.onnx_files import with_metadata
 
 import wakeword.model.model
-from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, ModelCard, ModelError, StreamScorer, mfcc
+from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, ModelCard, ModelError, mfcc
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
-from wakeword.format.card import METADATA_KEY
+from wakeword.format.card import METADATA_KEY, SCHEMA
 from wakeword.format.verifier_card import FLOOR, unverified_score
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
+from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY
 
 pytestmark = pytest.mark.numeric
@@ -154,7 +157,7 @@ def test_windows_below_the_gate_keep_the_order_of_the_first_stage_below_the_floo
     model = two_stage_model()
     verifier = model.card.verifier
     assert verifier is not None
-    logits = StreamScorer(model).logits(mfcc(SIGNAL))
+    logits = GroupScorer([model]).logits(mfcc(SIGNAL))[0]
     scores = [one["marvin"] for one in hop_scores(detector(model, gate=False), SIGNAL)]
     scores = scores[-len(logits) :]
     span = -(-verifier.span // DEFAULT_HOP)
@@ -189,6 +192,18 @@ def test_the_second_stage_decides_what_the_first_one_lets_through() -> None:
     assert len(found) == 2
     assert all(one.score == pytest.approx(score_of_logit(6.0)) for one in found)
     assert not Detector(no).push(BURSTS)
+
+
+def test_phonemes_are_asked_only_where_the_score_can_reach_their_gate() -> None:
+    given = two_stage_model().second_stage
+    assert given is not None
+    fusion = dataclasses.replace(ALWAYS, phonemes=1.0, phoneme_floor=4.0)
+    for gate, fit, expected, asked in ((6.0, -1.0, 5.0, 1), (6.5, -1.0, 2.0, 0), (6.0, math.nan, 2.0, 1)):
+        card = dataclasses.replace(given.card, fusion=dataclasses.replace(fusion, phoneme_gate=gate))
+        stage = SecondStage(card, given.head, given.embedding, None)
+        stage.phonemes, stage.phoneme_fit = Mock(), Mock(return_value=fit)  # type: ignore[method-assign]
+        assert stage.score(2.0, 32_000, Mock()) == pytest.approx(score_of_logit(expected))
+        assert stage.phoneme_fit.call_count == asked
 
 
 def test_a_detection_says_what_the_first_stage_thought() -> None:
@@ -255,13 +270,9 @@ def card_entries(model: bytes, **entries: object) -> bytes:
 
 def test_files_of_one_and_of_two_stages_have_the_same_schema() -> None:
     one, two = parse_model(LOW).card, parse_model(two_stage_bytes(LOW)).card
-    assert (one.schema, two.schema) == (4, 4)
+    assert json.loads(one.to_json())["schema"] == json.loads(two.to_json())["schema"] == SCHEMA
     assert ModelCard.from_json(two.to_json()) == two
     assert two.of_stage_one() == one
-    assert ModelCard.from_json(json.dumps({**json.loads(two.to_json()), "schema": 3})) == two
-    for schema in (2, 5):
-        with pytest.raises(ModelError, match=f"schema 4 or 3, got {schema}"):
-            ModelCard.from_json(json.dumps({**json.loads(two.to_json()), "schema": schema}))
 
 
 @pytest.mark.parametrize("path", shipped_models().values(), ids=lambda path: path.stem)

@@ -18,7 +18,11 @@ def test_writing_a_card_does_not_change_the_graph_and_other_metadata(tmp_path: P
     path = tmp_path / "low.onnx"
     before = onnx.load_model_from_string(band_model_bytes("low", 1))
     onnx.helper.set_model_props(
-        before, {**{entry.key: entry.value for entry in before.metadata_props}, "author": "somebody"}
+        before,
+        {
+            **{entry.key: entry.value for entry in before.metadata_props if entry.key != DIGEST_KEY},
+            "author": "somebody",
+        },
     )
     path.write_bytes(sealed(before.SerializeToString()))
     new = dataclasses.replace(read_model(path).card, licence="CC0-1.0")

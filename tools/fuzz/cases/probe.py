@@ -11,7 +11,7 @@ _ROWS = 13
 def logits(model: Model) -> list[float]:
     """The logits of both stages for the self-test's signal. ``ModelError`` if a graph does not run."""
     card = model.card
-    frames = mfcc(self_test_signal(card.features.samples_in(card.window), card.features.sample_rate), card.features)
+    frames = mfcc(self_test_signal(card.features.samples_in(card.window), card.features.sample_rate))
     state, found = model.start(_ROWS), []
     step = 8 * card.stack
     for start in range(0, card.window, step):

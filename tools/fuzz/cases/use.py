@@ -63,7 +63,6 @@ class Fuzzer:
         self._settings: dict[str, Any] = {
             "channel": random.choice((None, 0)),
             "hop": random.choice((1, 2, 4)) * math.lcm(4, *(model.card.stack for model in models)),
-            "smoothing": random.choice((1, 1, 3)),
             "refractory": random.choice((0, 100)),
             "pre_roll": random.choice((0.0, 0.5, 5.0)),
             "gate": random.random() < 0.8,

@@ -1,6 +1,5 @@
 """Cards written into model files. The runtime only reads them, and so needs no ``onnx``."""
 
-import dataclasses
 from pathlib import Path
 
 import onnx
@@ -8,13 +7,13 @@ from google.protobuf.message import DecodeError
 
 from wakeword.base.errors import ModelError
 from wakeword.base.files import write_whole
-from wakeword.format.card import METADATA_KEY, SCHEMA, ModelCard
+from wakeword.format.card import METADATA_KEY, ModelCard
 from wakeword.format.digest import DIGEST_KEY, checked_metadata, sealed
 from wakeword.model.model import read_model_bytes
 
 
 def embed_card(model: bytes, card: ModelCard) -> bytes:
-    """The bytes of a model file of the newest schema: ``model`` with this card in place of its own, and a new digest.
+    """The bytes of a model file: ``model`` with this card in place of its own, and a new digest.
 
     Raises ``ModelError`` if ``model`` is not an ONNX file.
     """
@@ -24,8 +23,7 @@ def embed_card(model: bytes, card: ModelCard) -> bytes:
         raise ModelError(f"expected an ONNX model to write the card into, could not read it: {error}") from error
     replaced = (METADATA_KEY, DIGEST_KEY)
     others = {entry.key: entry.value for entry in proto.metadata_props if entry.key not in replaced}
-    text = dataclasses.replace(card, schema=SCHEMA).to_json()
-    onnx.helper.set_model_props(proto, {**others, METADATA_KEY: text})
+    onnx.helper.set_model_props(proto, {**others, METADATA_KEY: card.to_json()})
     return sealed(bytes(proto.SerializeToString(deterministic=True)))
 
 

@@ -46,7 +46,7 @@ def self_test_logit(network: WakeWordNetwork, card: ModelCard) -> float:
     """The logit of the self-test's signal, as torch computes it."""
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
     with torch.no_grad():
-        return float(network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))[0])
+        return float(network(network.normalise(torch.from_numpy(mfcc(signal))[None]))[0])
 
 
 _AXES = {

@@ -8,13 +8,13 @@ from typing import Any
 
 import onnx
 
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ModelError
 from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.verifier_card import AddedVerifier, VerifierCard
+from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.installed import assets_folder
-from wakeword.model.model import Model, parse_model, read_model, read_model_bytes
+from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY, Head, head_to_text
@@ -51,7 +51,7 @@ def with_verifier(
     card = parse_model(stage_one).card.of_stage_one()
     embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
     logit = SecondStage(
-        dataclasses.replace(verifier, phonemes=(), phoneme_losses=(), added=()), Head(head), embedding, None
+        dataclasses.replace(verifier, phonemes=(), phoneme_losses=()), Head(head), embedding, None
     ).self_test()
     if not verifier.stage_one_points:
         points, default = card.operating_points, card.default_point
@@ -86,29 +86,6 @@ def copy_verifier(source: Path | str, path: Path | str) -> None:
     bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
     head = head_of(read_model_bytes(source))
     write_whole(path, with_verifier(read_model_bytes(path), head, bare, head_training=card.training.get(HEAD_RECORD)))
-
-
-def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> Model:
-    """Write the model ``source`` to ``path``, with one more verifier in its second stage.
-
-    Its points are copied, and were measured without that verifier: they need to be calibrated again. Raises ``ConfigError``
-    for a model of one stage, and ``ModelError`` if the verifier cannot be made.
-    """
-    card = read_model(source).card
-    verifier = card.verifier
-    if verifier is None:
-        raise ConfigError(f"{source}: expected a model with a second stage, got one without")
-    data = read_model_bytes(source)
-    both = with_verifier(
-        data,
-        head_of(data),
-        dataclasses.replace(verifier, added=(*verifier.added, added)),
-        operating_points=card.operating_points,
-        default_point=card.default_point,
-        head_training=card.training.get(HEAD_RECORD),
-    )
-    write_whole(path, both)
-    return parse_model(both)
 
 
 def head_of(data: bytes) -> bytes:

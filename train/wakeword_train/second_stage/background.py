@@ -10,7 +10,7 @@ from torch import Tensor
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
+from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword
@@ -67,7 +67,7 @@ class LongSpeech:
             return window_logits(model, self.samples(row), hop=hop)
         assert self._packed is not None
         frames = self._packed.mfcc(row - self._audio).numpy()
-        return np.array(list(StreamScorer(model, hop=hop).logits(frames)), np.float64)
+        return np.array(GroupScorer([model], hop=hop).logits(frames)[0], np.float64)
 
     def with_packed(self, recordings: Recordings) -> Recordings:
         """The embeddings of the recordings and of the packed rows, which have no variations."""

@@ -76,8 +76,7 @@ def _bar(share: float, style: str) -> ProgressBar:
 
 
 def describe(stats: MicrophoneStats) -> str:
-    """A microphone's losses and drift, in a few words."""
+    """A microphone's losses, in a few words."""
     lost = stats.dropped_blocks + stats.overflows
     gaps = f"{stats.gaps} gap(s), {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"
-    drift = "" if stats.drift_ppm is None else f", clock {stats.drift_ppm:+.0f} ppm"
-    return f"{lost} block(s) lost, {gaps}{drift}"
+    return f"{lost} block(s) lost, {gaps}"

@@ -1,4 +1,4 @@
-"""``StreamScorer`` for many streams: one call of the graph advances the windows of several of them."""
+"""``GroupScorer`` for many streams: one call of the graph advances the windows of several of them."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ from wakeword.model.scorer import staggered_rows
 class BatchScorer:
     """Scores the windows of one model over streams that each hold a slot.
 
-    The windows in progress of every stream are staggered as in ``StreamScorer``. One call has the rows of several
+    The windows in progress of every stream are staggered as in ``GroupScorer``. One call has the rows of several
     streams, the oldest of each first, and their frames one after the other in its ``frames``; the picks give each row the
     frames of its own stream. The product of picks and frames grows with the square of the number of streams in a call,
     and the fixed cost of a call is small once a few streams share it: on a CPU 4 to 12 streams were best, and 64 worse

@@ -29,7 +29,7 @@ from wakeword.stream.pool.batch_scorer import BatchScorer
 from wakeword.stream.pool.hop_reader import HopReader
 from wakeword.stream.pool.pool_stream import PoolStream
 from wakeword.stream.sound_input import SoundInput
-from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
+from wakeword.stream.trigger import DEFAULT_REFRACTORY
 from wakeword.verify.known_voices import Voices
 
 _MOST_STREAMS = 4_096
@@ -58,7 +58,6 @@ class DetectorPool:
         point: str | Mapping[str, str] | None = None,
         threshold: float | Mapping[str, float] | None = None,
         hop: int = DEFAULT_HOP,
-        smoothing: int = 1,
         refractory: int = DEFAULT_REFRACTORY,
         pre_roll: float = 0.5,
         provider: str = "cpu",
@@ -71,7 +70,7 @@ class DetectorPool:
         self._models = loaded_models(models, provider=provider, verify=verify)
         batch = integer(batch, "the streams in a batch", 1, _MOST_STREAMS)
         self._thresholds = chosen_thresholds(self._models, point, threshold)
-        self._hop, self._smoothing, self._refractory = hop, smoothing, refractory
+        self._hop, self._refractory = hop, refractory
         self._max_waiting = round(number(max_waiting, "waiting audio", 1, 86_400, unit=" seconds") * SAMPLE_RATE)
         self._pre_roll, self._gate, self._voices = pre_roll_samples(pre_roll), flag(gate, "gate"), voices
         self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
@@ -174,11 +173,7 @@ class DetectorPool:
 
     def _keywords(self, thresholds: Sequence[float]) -> list[KeywordTracker]:
         return [
-            KeywordTracker(
-                model,
-                Trigger(threshold, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
-                hop=self._hop,
-            )
+            KeywordTracker(model, threshold, hop=self._hop, refractory=self._refractory)
             for model, threshold in zip(self._models, thresholds, strict=True)
         ]
 

@@ -1,16 +1,16 @@
 """Streams that are scored together get the same scores as alone."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import N_MFCC, bursts, random_model
 
-from wakeword import ConfigError, FeatureConfig, StreamScorer, mfcc
+from wakeword import ConfigError, FeatureConfig, mfcc
 from wakeword.audio.features import MfccTransform
+from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
+from wakeword.model.scorer import GroupScorer
 from wakeword.stream.pool.batch_scorer import BatchScorer
 
 pytestmark = pytest.mark.numeric
@@ -47,7 +47,7 @@ def test_any_streams_may_be_due_at_any_time(
     heard, alone = [hops(seed + slot, hop, late) for slot in range(SLOTS)], []
     for slot in range(SLOTS):
         scorer.reset(slot)
-        alone.append(StreamScorer(model, hop=hop))
+        alone.append(GroupScorer([model], hop=hop))
     at = [0] * SLOTS
     for turn in turns:
         if not turn:
@@ -58,10 +58,10 @@ def test_any_streams_may_be_due_at_any_time(
             continue
         logits = scorer.advance(turn, np.stack([heard[slot][at[slot]] for slot in turn]))
         for slot, logit in zip(turn, logits, strict=True):
-            expected = alone[slot].push(heard[slot][at[slot]][late if at[slot] == 0 else 0 :])
+            (expected,) = alone[slot].logits(heard[slot][at[slot]][late if at[slot] == 0 else 0 :])
             assert (logit is not None) == len(expected)
             if logit is not None:
-                assert 0.5 + 0.5 * math.tanh(0.5 * logit) == pytest.approx(float(expected[0]), abs=1e-4)
+                assert score_of_logit(logit) == pytest.approx(score_of_logit(expected[0]), abs=1e-4)
             at[slot] += 1
 
 

@@ -578,8 +578,8 @@ def test_settings_out_of_range_are_refused(low_model: Model) -> None:
         DetectorPool(low_model, pre_roll=-1)
     with pytest.raises(ConfigError, match="hop"):
         DetectorPool(low_model, hop=99)
-    with pytest.raises(ConfigError, match="smoothing"):
-        DetectorPool(low_model, smoothing=0)
+    with pytest.raises(ConfigError, match="refractory"):
+        DetectorPool(low_model, refractory=-1)
     with pytest.raises(ConfigError, match=r"streams in a batch, .* got 0"):
         DetectorPool(low_model, batch=0)
     with pytest.raises(ModelError, match="could not read"):
