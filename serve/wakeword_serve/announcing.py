@@ -4,51 +4,30 @@ import asyncio
 import logging
 import re
 import socket
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from ipaddress import ip_address
 
-import ifaddr
 from zeroconf import Error as ZeroconfError
 from zeroconf import InterfaceChoice
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from wakeword.base.errors import ConfigError
+from wakeword_serve.places import is_loopback
 
 logger = logging.getLogger("wakeword.serve")
 
 SERVICE = "_wyoming._tcp.local."
+_MDNS = ("224.0.0.251", 5_353)
+"""Where announcements go."""
 _REFRESH_SECONDS = 30.0
 _GOODBYE_SECONDS = 0.3
 _MAX_LABEL = 63
 
 
-def own_addresses() -> list[str]:
-    """The addresses of this machine by which others can reach it."""
-    found = []
-    for adapter in ifaddr.get_adapters():
-        for address in adapter.ips:
-            text = address.ip if isinstance(address.ip, str) else address.ip[0]
-            ip = ip_address(text.partition("%")[0])
-            if not (ip.is_loopback or ip.is_link_local or ip.is_unspecified or ip.is_multicast):
-                found.append(str(ip))
-    return list(dict.fromkeys(found))
-
-
-def advertised(bound: Iterable[str], own: Sequence[str]) -> list[str]:
-    """The addresses at which others reach a server bound to ``bound`` on a machine with the addresses ``own``.
-
-    Never an unspecified address, which Home Assistant drops, nor one of this machine alone.
-    """
-    found: list[str] = []
-    for text in bound:
-        ip = ip_address(text.partition("%")[0])
-        if ip.is_unspecified:
-            versions = {4} if ip.version == 4 else {4, 6}
-            found += [one for one in own if ip_address(one).version in versions]
-        elif not ip.is_loopback:
-            found.append(str(ip))
-    return list(dict.fromkeys(found))
+def route_address() -> str:
+    """The address of this machine by which it speaks to its network. ``OSError`` where there is no way into one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(_MDNS)  # sends nothing
+        return str(probe.getsockname()[0])
 
 
 def host_name() -> str:
@@ -58,70 +37,60 @@ def host_name() -> str:
 
 
 class Announcement:
-    """Announces a Wyoming service under ``name``, and follows changes of the addresses.
+    """Announces a Wyoming service under ``name`` at one address, and follows changes of it.
 
     Raises ``ConfigError`` if no one else could reach the server, or for a name that DNS does not take.
     """
 
-    def __init__(self, name: str, sockets: Sequence[socket.socket], *, interfaces: Sequence[str] | None = None) -> None:
-        """``interfaces``: the addresses of the network interfaces to announce on; ``None`` for all."""
+    def __init__(
+        self, name: str, listening: socket.socket, *, interfaces: InterfaceChoice | list[str] = InterfaceChoice.All
+    ) -> None:
+        """``listening``: the server's socket; ``interfaces``: the network interfaces to announce on."""
         if not name.strip() or len(name.encode()) > _MAX_LABEL or any(ord(letter) < 32 for letter in name):
             raise ConfigError(f"expected --zeroconf-name of 1 to {_MAX_LABEL} bytes, got {name!r}")
         # The service's name and type are told apart by dots.
         self._name = name.replace(".", "-")
-        tcp = [one.getsockname() for one in sockets if one.family in (socket.AF_INET, socket.AF_INET6)]
-        self._bound = [str(address[0]) for address in tcp]
-        self._port = int(tcp[0][1]) if tcp else 0
+        self._bound, self._port = listening.getsockname()[:2]
         self._interfaces = interfaces
-        if not advertised(self._bound, ["192.0.2.1", "2001:db8::1"]):
+        if is_loopback(self._bound):
             raise ConfigError(
-                f"expected an address that others can reach for --zeroconf, got {', '.join(self._bound) or 'no tcp'}; "
+                f"expected an address that others can reach for --zeroconf, got {self._bound}; "
                 "use --uri tcp://0.0.0.0:10400, or leave --zeroconf out"
             )
 
     def info(self) -> AsyncServiceInfo:
-        """The service as it is now."""
+        """The service as it is now. ``OSError`` where others cannot reach it now."""
         name, server = f"{self._name}.{SERVICE}", f"{host_name()}.local."
-        addresses = advertised(self._bound, own_addresses())
-        return AsyncServiceInfo(SERVICE, name, parsed_addresses=addresses, port=self._port, server=server)
+        # Home Assistant drops one that is unspecified.
+        address = route_address() if self._bound in ("0.0.0.0", "::") else self._bound.partition("%")[0]
+        return AsyncServiceInfo(SERVICE, name, parsed_addresses=[address], port=self._port, server=server)
 
     async def run(self) -> None:
         """Announce until cancelled. Failures are logged, and it is tried again: the server works without."""
         trouble = ""
         while True:
             try:
-                if addresses := sorted(self.info().parsed_addresses()):
-                    await self._announce(addresses)
-                    trouble = ""
-                    continue
+                await self._announce()
+                trouble = ""
+                continue
             except (ZeroconfError, OSError, RuntimeError) as error:
                 if (text := str(error) or type(error).__name__) != trouble:
-                    logger.warning(
-                        "--zeroconf: the server could not be announced, it will be tried again: %s",
-                        text,
-                        extra={"event": "zeroconf"},
-                    )
+                    logger.warning("--zeroconf: the server could not be announced, it will be tried again: %s", text)
                 trouble = text
             await asyncio.sleep(_REFRESH_SECONDS)
 
-    async def _announce(self, addresses: Sequence[str]) -> None:
-        """Announce these addresses until they change.
+    async def _announce(self) -> None:
+        """Announce the server until its address changes.
 
         Then another ``AsyncZeroconf`` is needed: it speaks on the interfaces that there were when it was made.
         """
-        chosen = InterfaceChoice.All if self._interfaces is None else list(self._interfaces)
-        zeroconf = AsyncZeroconf(interfaces=chosen)
+        info = self.info()
+        zeroconf = AsyncZeroconf(interfaces=self._interfaces)
         try:
-            info = self.info()
             await (await zeroconf.async_register_service(info, allow_name_change=True))
-            logger.info(
-                "announced as '%s' at %s port %s",
-                info.name.removesuffix(f".{SERVICE}"),
-                ", ".join(info.parsed_addresses()),
-                info.port,
-                extra={"event": "zeroconf"},
-            )
-            while sorted(self.info().parsed_addresses()) == addresses:
+            (address,) = info.parsed_addresses()
+            logger.info("announced as '%s' at %s port %s", info.name.removesuffix(f".{SERVICE}"), address, info.port)
+            while self.info().parsed_addresses() == [address]:
                 await asyncio.sleep(_REFRESH_SECONDS)
         finally:
             for end in (zeroconf.async_unregister_all_services, zeroconf.async_close):

@@ -30,7 +30,7 @@ def serve(options: ServeOptions) -> None:
     # Only now: it needs the packages of the extra.
     from wakeword_serve.service import run_server
 
-    set_up_logs(options.log_format, debug=options.debug)
+    set_up_logs(debug=options.debug)
     if run_server(options):
         # All is closed and saved. To take the interpreter and the models apart would take most of a second.
         logging.shutdown()
@@ -68,4 +68,4 @@ def stage_of_name(phrase: str) -> SecondStage | None:
 
 
 def _require_packages() -> None:
-    require("serve", "wyoming", "zeroconf", "ifaddr", "prometheus_client")
+    require("serve", "wyoming", "zeroconf", "prometheus_client")

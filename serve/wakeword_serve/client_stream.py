@@ -169,9 +169,8 @@ class ListeningStream:
         whole = len(self._waiting) - len(self._waiting) % frame
         audio = bytes(self._waiting[:whole])
         del self._waiting[:whole]
-        seconds = self._share.in_time(whole / frame / rate)
         for word in self.words:
-            self._count(word, seconds)
+            self._count(word, whole / frame / rate)
         found: list[Found] = []
         scored, before = ended, self._detector.candidates
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
@@ -184,11 +183,11 @@ class ListeningStream:
                 found += self._found(self._push(block))
                 continue
             scored = True
-            found += self._found(await self._share.run(partial(self._push, block), len(block) / rate))
+            found += self._found(await self._share.threads.run(partial(self._push, block)))
             self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
         looked = {name: count - before[name] for name, count in self._detector.candidates.items()} if scored else {}
         if ended:  # the detector then begins a new stream and forgets how many candidates the last windows were
-            found += self._found(await self._share.run(self._detector.flush, FLUSH_SECONDS))
+            found += self._found(await self._share.threads.run(self._detector.flush))
         return StreamEvents(found, scored, looked)
 
     def _push(self, block: Samples) -> list[Detection]:
@@ -196,7 +195,7 @@ class ListeningStream:
 
     def _count(self, word: OfferedWord, seconds: float, *, wakes: int = 0) -> None:
         if self._hours is not None:
-            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes, client=self._share.client)
+            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes)
 
     def _keep_scores(self, now: float) -> None:
         """The newest scores, at ``now`` in seconds of the stream."""

@@ -14,18 +14,16 @@ from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
 from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
-from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.fair_share import Share, SharedThreads
 from wakeword_serve.groups import Groups
 from wakeword_serve.logs import ClientWarnings
-from wakeword_serve.places import has_left
 from wakeword_serve.telemetry import Telemetry
-from wakeword_serve.wire import EventReader, TimedReader, WireError, encode
+from wakeword_serve.wire import TimedReader, WireError, encode, read_event
 from wakeword_serve.wire_audio import PcmFormat, format_of, timestamp_of
 from wakeword_serve.words import OfferedWord, OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
-_READ_BYTES = 16 * 2**10
 _MOST_SECONDS = 60.0
 """A chunk may have so much audio, as it waits for its turn as a whole."""
 _MOST_NAMES = 1_000
@@ -34,9 +32,6 @@ _MOST_CONTEXT = 4 * 2**10
 _CLOSE_SECONDS = 1.0
 _DETECTOR_SECONDS = 0.2
 """Seconds of audio that take as long as to make a detector, 2 to 3 ms."""
-_MOST_CHANGES = 10.0
-"""Detectors of a connection at once; a second of audio brings one more. Without a bound a client that has left could have
-sent so much that detectors are made for an hour: where that fills the buffers, no system call says that it has left."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +43,7 @@ class TimeLimits:
     idle: float = 3_600.0
     """Between two events."""
     event: float = 10.0
-    """From the first byte of an event to its last, for the client to take an answer, and to work through what it has sent
-    once it sends no more."""
+    """From the first byte of an event to its last, and for the client to take an answer."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Shared:
     settings: StreamSettings
     limits: TimeLimits
     telemetry: Telemetry
-    turns: FairTurns
+    threads: SharedThreads
     save: Callable[[Found], None]
     """Called at each detection."""
     groups: Groups = field(default_factory=Groups)
@@ -71,9 +65,8 @@ class Connection:
     """Answers the events of one client until it leaves, breaks the protocol, or is too slow."""
 
     def __init__(self, shared: Shared, reader: TimedReader, writer: asyncio.StreamWriter, share: Share) -> None:
-        self._shared, self._share, self._peer = shared, share, share.peer
+        self._shared, self.share, self._peer = shared, share, share.peer
         self._reader, self._writer = reader, writer
-        self._events = EventReader()
         self._names: list[str] | None = None
         self._context: dict[str, Any] | None = None
         self._stream: ListeningStream | None = None
@@ -83,14 +76,7 @@ class Connection:
         """Timestamp of the last audio-start."""
         self._fired = False
         """Whether something was detected since then."""
-        self._greeted = False
-        self._changes = _MOST_CHANGES
-        """Detectors that may still be made."""
-        self._waiting_since: float | None = None
-        self._writing_since: float | None = None
-        self._left_at: float | None = None
-        """When the client was seen to send no more."""
-        self._member = shared.groups.member(share, self._answer_word, lambda: has_left(writer) or writer.is_closing())
+        self._member = shared.groups.member(share, self._answer_word, lambda: reader.at_eof() or writer.is_closing())
 
     async def run(self) -> None:
         """Read and answer events until the connection ends; it is then closed."""
@@ -100,61 +86,33 @@ class Connection:
             self._tell(str(error), error.code)
         except OSError as error:
             # A client that has what it wanted may leave without reading the answer.
-            logger.debug("the client is gone: %s", error, extra={"event": "gone", "peer": self._peer})
+            logger.debug("%s: the client is gone: %s", self._peer, error)
         except Exception:
-            logger.exception("expected no error here, please report it", extra={"event": "fault", "peer": self._peer})
+            logger.exception("%s: expected no error here, please report it", self._peer)
             self._tell("expected no error here; the server's log has it", "internal")
         finally:
             self._end_stream()
             await self._close()
 
-    def check(self, now: float) -> None:
-        """End the connection if it is too slow; ``now`` is ``time.monotonic()``. Called now and then."""
-        limits, waited = self._shared.limits, self._waiting_since
-        if self._left_at is None and has_left(self._writer):
-            self._left_at = now
-        if any(since is not None and now - since > limits.event for since in (self._left_at, self._writing_since)):
-            self._shared.telemetry.errors.labels("timeout").inc()
-            self.abort()
-            return
-        if waited is None or self._share.is_over:
-            return
-        inside = self._events.is_inside
-        most = limits.event if inside else limits.idle if self._greeted else limits.first
-        if now - waited > most:
-            self._share.is_over = True
-            what = "the rest of an event" if inside else "an event"
-            self._tell(f"expected {what} within {most:g} s, got none; the connection is closed", "timeout")
-            self._writer.close()
-
     def abort(self) -> None:
         """Close the connection at once; ``run`` then ends."""
-        self._share.is_over = True
         self._writer.transport.abort()
 
     async def _read(self) -> None:
-        while True:
-            inside = self._events.is_inside
-            if not inside or self._waiting_since is None:
-                self._waiting_since = time.monotonic()
-            data = await self._reader.read(_READ_BYTES)
-            if not data or self._share.is_over:
-                return
-            if not inside:
-                self._waiting_since = time.monotonic()
-            self._events.feed(data)
-            while (event := self._events.next()) is not None:
-                self._waiting_since = None
-                self._greeted = True
-                await self._share.turn()
-                await self._answer(event)
+        limits = self._shared.limits
+        idle = limits.first
+        while (event := await read_event(self._reader, idle, limits.event)) is not None:
+            idle = limits.idle
+            await self._answer(event)
 
     async def _answer(self, event: Event) -> None:
+        if event.type != "audio-chunk":
+            await self.share.turn()
         match event.type:
             case "audio-chunk":
                 await self._take_chunk(event)
             case "describe":
-                logger.debug("described", extra={"event": "describe", "peer": self._peer})
+                logger.debug("%s: described", self._peer)
                 await self._send(self._shared.words.info)
             case "detect":
                 await self._choose(event.data)
@@ -169,7 +127,7 @@ class Connection:
                 await self._send(encode(Pong(text).event()))
             case _:
                 # The protocol asks servers to ignore what they do not know.
-                logger.debug("ignored '%.60r'", event.type, extra={"event": "ignored", "peer": self._peer})
+                logger.debug("%s: ignored '%.60r'", self._peer, event.type)
 
     async def _choose(self, data: Mapping[str, Any]) -> None:
         """``detect``: listen for these words from now on. A stream in progress goes on if they are the same."""
@@ -217,10 +175,9 @@ class Connection:
         if seconds > _MOST_SECONDS:
             raise WireError(f"expected up to {_MOST_SECONDS:g} s in a chunk, got {seconds:.0f} s")
         telemetry = self._shared.telemetry
-        await self._share.turn(seconds)
+        await self.share.turn(seconds)
         received = time.perf_counter()
         telemetry.audio.inc(seconds)
-        self._changes = min(_MOST_CHANGES, self._changes + seconds)
         stream = await self._stream_of(pcm)
         if stream is None:
             telemetry.dropped.labels("no-word").inc(seconds)
@@ -228,7 +185,7 @@ class Connection:
         if self._number is None:
             self._number = telemetry.begin(self._peer, stream, self._member.group.name if self._member else "")
         if self._member is not None:
-            self._member.arrived(self._reader.came, stream, seconds, waited=self._reader.is_full)
+            self._member.arrived(self._reader.came, stream, seconds, waited=self._reader.waiting > 0)
         heard = await stream.push(audio, timestamp)
         if heard.scored:
             telemetry.delay.observe(time.perf_counter() - received)
@@ -241,7 +198,6 @@ class Connection:
         """
         words, stream = self._wanted(), self._stream
         if stream is not None and (stream.format != pcm or stream.words != words):
-            self._changes += stream.format == pcm  # the client did not ask for this one
             gone = any(word.name not in self._shared.words.by_name for word in stream.words)
             await self._report(await stream.finish())
             self._give_up()
@@ -250,15 +206,9 @@ class Connection:
         if self._stream is None:
             if not words:
                 return None
-            self._changes -= 1
-            if self._changes < 0:
-                raise WireError(
-                    f"expected at most {_MOST_CHANGES:g} changes of format or words, and one a second of audio, got more",
-                    code="too-many-changes",
-                )
-            await self._share.turn(_DETECTOR_SECONDS)
+            await self.share.turn(_DETECTOR_SECONDS)
             remembers = self._member is not None
-            self._stream = ListeningStream(words, pcm, self._shared.settings, self._share, remembers=remembers)
+            self._stream = ListeningStream(words, pcm, self._shared.settings, self.share, remembers=remembers)
             self._stream.restart(self._start)
         return self._stream
 
@@ -297,7 +247,7 @@ class Connection:
                 self._answer_word(found)
             elif (peer := await self._member.group.answers(self._member, found)) != self._peer:
                 telemetry.found(self._peer, found, answered_by=peer)
-                self._log(found, "held back '%s' at %.3f s, score %.3f, from %s: " + peer + " answers", "held-back")
+                self._log("held back", found, f": {peer} answers")
             await self._drain()
 
     def _answer_word(self, found: Found, lead: float = 0.0) -> None:
@@ -305,27 +255,28 @@ class Connection:
         self._fired = True
         self._shared.telemetry.found(self._peer, found)
         earlier = f", which heard it {1_000 * lead:.1f} ms before" if lead else ""
-        self._log(found, "detected '%s' at %.3f s, score %.3f, from %s" + earlier, "detection")
+        self._log("detected", found, earlier)
         self._shared.save(found)
         heard, context = found.detection, self._context
         detection = Detection(name=found.word.name, timestamp=found.timestamp, speaker=heard.speaker, context=context)
         self._writer.write(encode(detection.event()))
 
-    def _log(self, found: Found, message: str, event: str) -> None:
+    def _log(self, what: str, found: Found, more: str) -> None:
         word, score, end = found.word.name, found.detection.score, found.detection.end
-        about = {"event": event, "peer": self._peer, "word": word, "score": score, "timestamp": found.timestamp}
-        logger.info(message, word, end, score, self._peer, extra=about)
+        logger.info("%s '%s' at %.3f s, score %.3f, from %s%s", what, word, end, score, self._peer, more)
 
     async def _send(self, data: bytes) -> None:
         self._writer.write(data)
         await self._drain()
 
     async def _drain(self) -> None:
-        self._writing_since = time.monotonic()
         try:
-            await self._writer.drain()
-        finally:
-            self._writing_since = None
+            async with asyncio.timeout(self._shared.limits.event):
+                await self._writer.drain()
+        except TimeoutError:
+            self._shared.telemetry.errors.labels("timeout").inc()
+            self.abort()
+            raise
 
     def _tell(self, message: str, code: str) -> None:
         """Send an error, without waiting for the client to take it."""

@@ -27,8 +27,6 @@ _STREAMING = 1.0
 """Seconds without audio after which a connection is no longer waited for."""
 _MOST = 15
 """Connections that are compared, those with the highest scores: each takes 2 ms of a thread."""
-_PRICE = 0.2
-"""Seconds of audio that take as long."""
 
 _EXPECTED = "expected --group NAME=ADDRESS[,ADDRESS...], for instance home=192.168.1.20,192.168.1.21, got"
 
@@ -184,7 +182,7 @@ class Group:
         loudest = sorted(scores, key=lambda peer: (-scores[peer], peer))[:_MOST]
         sounds = {peer: others[peer][0].sound(claim.heard) for peer in loudest}
         work = partial(first_to_hear, _last(claim.found.detection.audio), sounds)
-        return await claim.member.share.run(work, _PRICE * len(sounds))
+        return await claim.member.share.threads.run(work)
 
 
 def _last(audio: Array) -> Array:

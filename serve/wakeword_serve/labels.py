@@ -102,7 +102,7 @@ class Labeller:
                 self._is_away = True
                 said = f"{error or type(error).__name__}; what is kept waits, and it will be tried again"
             if self._is_away is not was_away:
-                logger.warning("--label-with: %s", said, extra={"event": "label"})
+                logger.warning("--label-with: %s", said)
 
     def label_one(self) -> bool:
         """Label an event that waits; whether one was labelled. Raises as ``label_pair`` does."""

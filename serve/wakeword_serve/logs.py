@@ -1,26 +1,12 @@
-"""The server's log on stderr: lines for people, or JSON objects for programs."""
+"""The server's log on stderr, a line for each message."""
 
-import json
 import logging
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from enum import StrEnum
+from datetime import datetime
 
 from wakeword.base.text import printable
-
-
-class LogFormat(StrEnum):
-    """How log lines are written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-_FIELDS = ("event", "peer", "word", "score", "timestamp", "code")
-"""What a line of JSON has in addition to time, level and message, where it is known."""
-
 
 _WARNINGS_SECONDS = 60.0
 _MOST_WARNINGS = 5
@@ -32,7 +18,7 @@ logger = logging.getLogger("wakeword.serve")
 class ClientWarnings:
     """Warnings of what clients do: at most five of a code in a minute, so that no client can fill the log.
 
-    Those beyond are counted, and said by ``summarise``; with ``--debug`` each is in the log.
+    With ``--debug`` each is in the log.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,58 +29,27 @@ class ClientWarnings:
 
     def warn(self, peer: str, message: str, code: str) -> None:
         """The client at ``peer`` was told ``message``; ``code`` is one of the server's own."""
-        self.summarise()
-        since, number = self._counts.get(code, (self._clock(), 0))
-        self._counts[code] = since, number + 1
-        level = logging.WARNING if number < _MOST_WARNINGS else logging.DEBUG
-        logger.log(level, "%s: %s", peer, message, extra={"event": "error", "peer": peer, "code": code})
-
-    def summarise(self) -> None:
-        """Say how many warnings of the minutes that are over were left out. Called now and then."""
         now = self._clock()
-        for code, (since, number) in list(self._counts.items()):
-            if now - since < _WARNINGS_SECONDS:
-                continue
-            del self._counts[code]
-            if number > _MOST_WARNINGS:
-                logger.warning(
-                    "%d further warnings '%s' in %.0f s are not shown",
-                    number - _MOST_WARNINGS,
-                    code,
-                    now - since,
-                    extra={"event": "error", "code": code},
-                )
+        since, number = self._counts.get(code, (now, 0))
+        if now - since >= _WARNINGS_SECONDS:
+            since, number = now, 0
+        self._counts[code] = since, number + 1
+        logger.log(logging.WARNING if number < _MOST_WARNINGS else logging.DEBUG, "%s: %s", peer, message)
 
 
 class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         level = "" if record.levelno <= logging.INFO else f"{record.levelname.lower()}: "
         moment = datetime.fromtimestamp(record.created).isoformat(" ", "milliseconds")
-        message, peer = record.getMessage(), getattr(record, "peer", None)
-        if peer is not None and peer not in (record.args or ()):
-            message = f"{peer}: {message}"
         # Nothing in names of files, and nothing that clients send, may forge a line or command a terminal.
-        line = f"{moment} {level}{printable(' '.join(message.splitlines()))}"
+        line = f"{moment} {level}{printable(' '.join(record.getMessage().splitlines()))}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
-class _Json(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        content = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-        }
-        content |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
-        if record.exc_info:
-            content["trace"] = self.formatException(record.exc_info)
-        return json.dumps(content)
-
-
-def set_up_logs(form: LogFormat, *, debug: bool) -> None:
+def set_up_logs(*, debug: bool) -> None:
     """Send the log of the server to stderr."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if form is LogFormat.JSON else _Text())
+    handler.setFormatter(_Text())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -1,14 +1,9 @@
 """Where the server listens: the addresses of its options as sockets."""
 
-import asyncio
 import errno
-import select
 import socket
-import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from wakeword.base.errors import ConfigError
@@ -22,43 +17,17 @@ SUPERVISOR = IPv4Network("172.30.32.2/32")
 """Home Assistant in the network of its add-ons: ingress comes from there alone (its documentation, "Presentation")."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """The value of ``--uri``."""
+def host_and_port(
+    text: str, option: str = "--http ", instance: str = "127.0.0.1:10401", default: int | None = None
+) -> tuple[str, int]:
+    """Read the ``HOST:PORT`` of an option; the host of an IPv6 address is in brackets. Raises ``ConfigError``.
 
-    scheme: str
-    """``tcp``, ``unix`` or ``stdio``."""
-    host: str = ""
-    port: int = 0
-    path: Path = Path()
-
-
-def place_of(uri: str) -> Place:
-    """Read ``tcp://HOST:PORT``, ``unix://PATH`` or ``stdio://``. Raises ``ConfigError``."""
-    expected = f"expected --uri tcp://HOST:PORT, unix://PATH or stdio://, got {uri!r}"
-    try:
-        parts = urlsplit(uri)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"{expected} ({error})") from None
-    if parts.query or parts.fragment:
-        raise ConfigError(expected)
-    match parts.scheme:
-        case "tcp" if host and not parts.path.strip("/"):
-            return Place("tcp", host, DEFAULT_PORT if port is None else port)
-        case "unix" if parts.netloc or parts.path:
-            return Place("unix", path=Path(parts.netloc + parts.path))
-        case "stdio" if not parts.netloc and not parts.path:
-            return Place("stdio")
-    raise ConfigError(expected)
-
-
-def host_and_port(text: str, option: str = "--http ", instance: str = "127.0.0.1:10401") -> tuple[str, int]:
-    """Read the ``HOST:PORT`` of an option; the host of an IPv6 address is in brackets. Raises ``ConfigError``."""
+    ``default``: the port of a host without one; ``None`` if there must be one.
+    """
     expected = f"expected {option}HOST:PORT, for instance {instance}, got {text!r}"
     try:
         parts = urlsplit(f"//{text}")
-        host, port = parts.hostname, parts.port
+        host, port = parts.hostname, default if parts.port is None else parts.port
     except ValueError as error:
         raise ConfigError(f"{expected} ({error})") from None
     if not host or port is None or parts.path or parts.query or parts.fragment:
@@ -66,69 +35,25 @@ def host_and_port(text: str, option: str = "--http ", instance: str = "127.0.0.1
     return host, port
 
 
-def tcp_sockets(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets on all addresses of a host that this machine has; ``::`` takes IPv4 as well.
+def tcp_socket(host: str, port: int) -> socket.socket:
+    """A listening socket on an address of a host, one of IPv4 if it has any; ``::`` takes IPv4 as well.
 
-    Raises ``ConfigError``, also if none of the addresses is of this machine. With port 0 the system chooses one, the same
-    for all addresses.
+    With port 0 the system chooses one. Raises ``ConfigError``, also if the address is not of this machine.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:  # the latter for what can be no name, for instance "a..b"
         reason = error.strerror if isinstance(error, OSError) else "no name of a host"
         raise ConfigError(f"expected the address of this machine, got {host!r}: {reason}") from None
-    sockets: list[socket.socket] = []
+    # In a container "localhost" is often an address of IPv6 too, where there is no IPv6.
+    family, _, _, _, (address, *_) = min(found, key=lambda one: one[0] != socket.AF_INET)
+    both = address == "::" and socket.has_dualstack_ipv6()
     try:
-        for family, _, _, _, address in dict.fromkeys(found):
-            one = _listening(family, str(address[0]), sockets[0].getsockname()[1] if sockets else port)
-            if one is not None:
-                sockets.append(one)
+        return socket.create_server((str(address), port), family=family, backlog=128, dualstack_ipv6=both)
     except OSError as error:
-        for one in sockets:
-            one.close()
         hint = "; another program has it, choose another port" if error.errno == errno.EADDRINUSE else ""
+        hint = f"; {address} is not of this machine" if error.errno == errno.EADDRNOTAVAIL else hint
         raise ConfigError(f"expected to listen on {host} port {port}, could not: {error.strerror}{hint}") from None
-    if not sockets:
-        addresses = ", ".join(dict.fromkeys(str(one[4][0]) for one in found))
-        raise ConfigError(f"expected the address of this machine, got {host!r}: it is not at {addresses}")
-    return sockets
-
-
-def _listening(family: int, host: str, port: int) -> socket.socket | None:
-    """A listening socket on one address; ``None`` if this machine does not have it. Raises ``OSError``."""
-    both = family == socket.AF_INET6 and host == "::" and socket.has_dualstack_ipv6()
-    try:
-        return socket.create_server((host, port), family=family, backlog=128, dualstack_ipv6=both)
-    except OSError as error:
-        # In a container "localhost" is often an address of IPv6 too, where there is no IPv6.
-        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-            return None
-        raise
-
-
-def unix_socket(path: Path) -> socket.socket:
-    """A listening socket at ``path``; one that a killed server has left is replaced. Raises ``ConfigError``."""
-    if not hasattr(socket, "AF_UNIX"):
-        raise ConfigError("expected a system with unix sockets for --uri unix://PATH; use tcp://127.0.0.1:PORT")
-    try:
-        if path.exists():
-            if not stat.S_ISSOCK(path.stat().st_mode):
-                raise ConfigError(f"expected a socket or nothing at {path}, found something else; choose another path")
-            if _answers(path):
-                raise ConfigError(f"expected to listen at {path}, but another server does; choose another path")
-            path.unlink()
-        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        server.bind(str(path))
-        server.listen(128)
-    except OSError as error:
-        raise ConfigError(f"expected to listen at {path}, could not: {error.strerror or error}") from None
-    return server
-
-
-def _answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(str(path)) == 0
 
 
 def networks_of(texts: Sequence[str], option: str = "--allow") -> list[Network]:
@@ -164,13 +89,3 @@ def is_allowed(address: str, networks: Sequence[Network]) -> bool:
     # A socket for both families reports clients of IPv4 as addresses of IPv6.
     mapped = getattr(client, "ipv4_mapped", None)
     return any((mapped or client) in network for network in networks)
-
-
-def has_left(writer: asyncio.StreamWriter) -> bool:
-    """Whether the client sends no more, which no one who does not read is told; ``False`` where no system call says it."""
-    connection = writer.get_extra_info("socket")
-    if connection is None or writer.is_closing() or not hasattr(select, "POLLRDHUP"):
-        return False
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLRDHUP)
-    return bool(poll.poll(0))

@@ -8,17 +8,14 @@ import typer
 
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions
-from wakeword.cli.ranges import finite, model_names, separate
-from wakeword_serve.logs import LogFormat
+from wakeword.cli.ranges import model_names, separate
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """The options of the command."""
 
-    uri: Annotated[str, typer.Option("--uri", help="Where to serve: tcp://HOST:PORT, unix://PATH or stdio://.")] = (
-        "tcp://127.0.0.1:10400"
-    )
+    uri: Annotated[str, typer.Option("--uri", help="Where to serve: tcp://HOST:PORT.")] = "tcp://127.0.0.1:10400"
     keyword: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,10 +65,6 @@ class ServeOptions:
             help="A name of this machine that the page answers to beside local ones; repeatable.",
         ),
     ] = None
-    http_cert: Annotated[
-        Path | None, typer.Option("--http-cert", metavar="FILE", help="Certificate (PEM) for https, with --http-key.")
-    ] = None
-    http_key: Annotated[Path | None, typer.Option("--http-key", metavar="FILE", help="Its key (PEM).")] = None
     http_allow: Annotated[
         list[str] | None,
         typer.Option("--http-allow", metavar="NETWORK", help="Answer only to this network by http; repeatable."),
@@ -105,30 +98,13 @@ class ServeOptions:
         int,
         typer.Option("--max-connections", metavar="N", min=1, max=10_000, help="Refuse clients beyond this number."),
     ] = 256
-    idle_timeout: Annotated[
-        float,
-        typer.Option(
-            "--idle-timeout",
-            metavar="SECONDS",
-            min=1,
-            max=604_800,
-            callback=finite,
-            help="Close a connection without events after this.",
-        ),
-    ] = 3_600.0
-    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How to write the log, on stderr.")] = (
-        LogFormat.TEXT
-    )
     debug: Annotated[bool, typer.Option("--debug", help="Log connections, requests and what clients leave.")] = False
 
     def __post_init__(self) -> None:
-        certificates = self.http_cert is not None or self.http_key is not None
-        if self.http is None and (self.http_name or certificates or self.http_allow or self.http_ingress):
-            raise typer.BadParameter(
-                "--http-name, --http-cert, --http-key, --http-allow and --http-ingress need --http"
-            )
-        if self.http_ingress and (self.http_name or certificates or self.http_allow):
-            raise typer.BadParameter("--http-ingress takes no --http-name, --http-cert, --http-key or --http-allow")
+        if self.http is None and (self.http_name or self.http_allow or self.http_ingress):
+            raise typer.BadParameter("--http-name, --http-allow and --http-ingress need --http")
+        if self.http_ingress and (self.http_name or self.http_allow):
+            raise typer.BadParameter("--http-ingress takes no --http-name or --http-allow")
         if self.label_with is not None and self.keep is None:
             raise typer.BadParameter("--label-with needs --keep audio, which keeps what it labels")
         if self.zeroconf_name is not None and not self.zeroconf:

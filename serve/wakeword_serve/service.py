@@ -17,17 +17,17 @@ from wakeword.saving.saver import Saver
 from wakeword_serve.announcing import Announcement, host_name
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
-from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.fair_share import SharedThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import HeardHours
 from wakeword_serve.labels import Labeller
-from wakeword_serve.places import SUPERVISOR, host_and_port, is_loopback, networks_of, place_of
+from wakeword_serve.places import DEFAULT_PORT, SUPERVISOR, host_and_port, networks_of
 from wakeword_serve.serve_options import ServeOptions
-from wakeword_serve.server import Limits, Server
+from wakeword_serve.server import Server
 from wakeword_serve.speech_to_text import SpeechToText
 from wakeword_serve.status_pages import Web, WebSettings
 from wakeword_serve.telemetry import Telemetry
-from wakeword_serve.words import OfferedWords, WordSettings
+from wakeword_serve.words import OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -35,18 +35,17 @@ _MOST_WAITING = 64
 """Detections that may wait for the disk."""
 _BUSY = 0.5
 """The load from which on nothing is labelled."""
-_LOG_LEVELS = {"refused": logging.WARNING, "limit": logging.WARNING}
 
 
 def run_server(options: ServeOptions) -> bool:
-    """Serve until a signal comes, or the input of stdio ends; return whether it was a signal. All is then closed and saved.
+    """Serve until a signal comes; return whether one came. All is then closed and saved.
 
     Raises ``ConfigError`` and ``ModelError``.
     """
-    place, web = place_of(options.uri), _web_settings(options)
+    place = host_and_port(options.uri.removeprefix("tcp://"), "--uri tcp://", "127.0.0.1:10400", DEFAULT_PORT)
+    web = _web_settings(options)
     speech = None if options.label_with is None else SpeechToText(options.label_with)
-    limits = Limits(options.max_connections, tuple(networks_of(options.allow or [])))
-    groups, times = Groups(groups_of(options.group or [])), TimeLimits(idle=options.idle_timeout)
+    networks, groups = networks_of(options.allow or []), Groups(groups_of(options.group or []))
     streams = StreamSettings(
         refractory_frames(options.min_gap),
         0.0 if options.save is None else options.pre_roll,
@@ -72,18 +71,15 @@ def run_server(options: ServeOptions) -> bool:
             stack.callback(saver.close, lambda: stop.seconds_left)
         keeper, keeping = None, streams
         if options.keep is not None:
-            keeper = Keeper(
-                complain=lambda line: logger.warning("%s", line, extra={"event": "keep"}),
-                note=lambda line: _report("keep", line),
-            )
+            keeper = Keeper(complain=logger.warning, note=logger.info)
             stack.callback(keeper.close, lambda: stop.seconds_left)
-            hours = HeardHours(keeper.folder, lambda line: logger.warning("%s", line, extra={"event": "keep"}))
+            hours = HeardHours(keeper.folder, logger.warning)
             stack.callback(lambda: hours.close(stop.seconds_left))
             keeping = replace(streams, keep=keeper, hours=hours)
         executor = ThreadPoolExecutor(options.threads, "wakeword-score") if options.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-        turns = FairTurns(executor, options.threads)
+        threads = SharedThreads(executor)
 
         def save(found: Found) -> None:
             if saver is not None:
@@ -91,7 +87,8 @@ def run_server(options: ServeOptions) -> bool:
 
         async def serve() -> None:
             nonlocal loop, server
-            server = Server(Shared(words, keeping, times, Telemetry(), turns, save, groups=groups), place, limits)
+            shared = Shared(words, keeping, TimeLimits(), Telemetry(), threads, save, groups=groups)
+            server = Server(shared, *place, most=options.max_connections, networks=networks)
             loop = asyncio.get_running_loop()
             if not early.is_set():
                 await _serve(server, options, web, keeper, speech)
@@ -105,8 +102,7 @@ def _web_settings(options: ServeOptions) -> WebSettings | None:
         return None
     seeing = (SUPERVISOR,) if options.http_ingress else tuple(networks_of(options.http_allow or [], "--http-allow"))
     names = tuple(host_names_of(options.http_name or []))
-    place = host_and_port(options.http)
-    return WebSettings(*place, options.http_cert, options.http_key, seeing, names, ingress=options.http_ingress)
+    return WebSettings(*host_and_port(options.http), seeing, names, ingress=options.http_ingress)
 
 
 def _offered(options: ServeOptions) -> OfferedWords:
@@ -114,13 +110,7 @@ def _offered(options: ServeOptions) -> OfferedWords:
     files = [*map(model_file, options.keyword or []), *(options.model or [])]
     if not files and options.models is None:
         files = list(shipped_models().values())
-    points = options.points
-    settings = WordSettings(points.point, points.threshold, points.verify, options.playback_channel)
-    words = OfferedWords(files, options.models, settings)
-    words.report = _report
-    for word in words.by_name.values():
-        for line in word.warnings:
-            _report("limit", line)
+    words = OfferedWords(files, options.models, options.points, playback=options.playback_channel)
     words.refresh(at_once=True)
     return words
 
@@ -141,16 +131,13 @@ async def _serve(
             with ExitStack() as stack:
                 if options.zeroconf:
                     name = options.zeroconf_name or f"wakeword-{host_name()}"
-                    announcing = asyncio.create_task(Announcement(name, server.sockets).run())
+                    announcing = asyncio.create_task(Announcement(name, server.socket).run())
                 if keeper is not None and speech is not None:
                     stack.enter_context(
                         Labeller(keeper.folder, speech, server.words.stage_of, lambda: server.load > _BUSY)
                     )
                 web = None if web_settings is None else stack.enter_context(Web(server, web_settings, keeper))
                 _greet(server, options, web)
-                # Anyone who has narrowed one side may think that the other one is narrow too.
-                if web is not None and options.allow and not (options.http_allow or options.http_ingress):
-                    _warn_of_open_web(web)
                 await asyncio.wait({serving})
     finally:
         ready.cancel()
@@ -164,21 +151,14 @@ async def _serve(
 
 def _greet(server: Server, options: ServeOptions, web: Web | None) -> None:
     words = ", ".join(f"'{name}'" for name in server.words.by_name) or "nothing yet"
-    if server.place.scheme == "tcp":
-        addresses = [one.getsockname() for one in server.sockets]
-        where = ", ".join(
-            f"tcp://[{host}]:{port}" if ":" in host else f"tcp://{host}:{port}" for host, port, *_ in addresses
-        )
-    else:
-        where = f"unix://{server.place.path}" if server.place.scheme == "unix" else "stdio://"
-    logger.info("serving %s at %s%s", words, where, f", {web.url}" if web else "", extra={"event": "ready"})
+    host, port = server.socket.getsockname()[:2]
+    where = f"tcp://[{host}]:{port}" if ":" in host else f"tcp://{host}:{port}"
+    logger.info("serving %s at %s%s", words, where, f", {web.url}" if web else "")
     if not server.words.by_name:
         logger.warning("%s: expected a model that can be used, found none; copy a model file there", options.models)
-
-
-def _warn_of_open_web(web: Web) -> None:
-    if not all(is_loopback(one.getsockname()[0]) for one in web.sockets):
-        logger.warning("--allow does not narrow who may see %s; --http-allow does", web.url, extra={"event": "limit"})
+    # Anyone who has narrowed one side may think that the other one is narrow too.
+    if web is not None and web.is_open and options.allow and not (options.http_allow or options.http_ingress):
+        logger.warning("--allow does not narrow who may see %s; --http-allow does", web.url)
 
 
 def _saver(options: ServeOptions) -> Saver | None:
@@ -188,10 +168,6 @@ def _saver(options: ServeOptions) -> Saver | None:
         SavedPairs(options.save, round(1e6 * options.save_limit)),
         most_waiting=_MOST_WAITING,
         wait_for_room=False,
-        complain=lambda message: logger.warning("%s", message, extra={"event": "save"}),
-        note=lambda message: logger.info("%s", message, extra={"event": "save"}),
+        complain=logger.warning,
+        note=logger.info,
     )
-
-
-def _report(event: str, message: str) -> None:
-    logger.log(_LOG_LEVELS.get(event, logging.INFO), "%s", message.removeprefix("warning: "), extra={"event": event})

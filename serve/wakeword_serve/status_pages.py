@@ -3,26 +3,22 @@
 import asyncio
 import json
 import logging
-import socket
-import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from wakeword.base.errors import ConfigError
-from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, Doors, HttpAnswer
+from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, HttpAnswer
 from wakeword.browser.own_host import is_own_host
 from wakeword.saving.keeper import Keeper
 from wakeword_serve.kept_pages import NOT_HERE, KeptPages
-from wakeword_serve.places import Network, is_allowed, is_loopback, tcp_sockets
+from wakeword_serve.places import Network, is_allowed, is_loopback, tcp_socket
 from wakeword_serve.server import Server
 
 logger = logging.getLogger("wakeword.serve")
@@ -40,9 +36,6 @@ class WebSettings:
 
     host: str
     port: int
-    certificate: Path | None = None
-    """With ``key``: the certificate of the server in PEM; its connections then use TLS."""
-    key: Path | None = None
     networks: tuple[Network, ...] = ()
     """Networks from which clients may connect; none for all."""
     names: tuple[str, ...] = ()
@@ -155,93 +148,47 @@ class _Handler(BoundedHandler):
         return settings.ingress or all(is_own_host(host.strip(), settings.names) for host in hosts)
 
     def log_message(self, format: str, *args: object) -> None:
-        logger.debug("%s", format % args, extra=_logged(self.client_address))
+        logger.debug("%s: %s", self.client_address[0], format % args)
 
 
 class _HttpServer(BoundedHttpServer):
-    def __init__(
-        self,
-        listening: socket.socket,
-        settings: WebSettings,
-        handler: Callable[..., _Handler],
-        *,
-        tls: ssl.SSLContext | None,
-        doors: Doors,
-    ) -> None:
+    def __init__(self, settings: WebSettings, handler: Callable[..., _Handler]) -> None:
         self.settings = settings
-        self._tls = tls
         policy = _POLICY.format(frames="'self'" if settings.ingress else "'none'")
         headers = {"Cache-Control": "no-store", "Content-Security-Policy": policy}
-        super().__init__(listening.getsockname()[:2], handler, headers=headers, doors=doors, listen=False)
+        listening = tcp_socket(settings.host, settings.port)
+        super().__init__(listening.getsockname()[:2], handler, headers=headers, listen=False)
         self.socket.close()
         self.socket = listening
         self.server_address = listening.getsockname()
 
-    def get_request(self) -> tuple[Any, Any]:
-        request, client_address = super().get_request()
-        if self._tls is not None:
-            request = self._tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False)
-        return request, client_address
-
     def verify_request(self, request: Any, client_address: Any) -> bool:
         return is_allowed(str(client_address[0]), self.settings.networks)
 
-    def finish_request(self, request: Any, client_address: Any) -> None:
-        if self._tls is not None:
-            # Here and not at accept: a client that delays the handshake delays only its own thread.
-            request.do_handshake()
-        super().finish_request(request, client_address)
-
     def handle_error(self, request: Any, client_address: Any) -> None:
-        logger.debug("a request ended early", exc_info=True, extra=_logged(client_address))
-
-
-def _logged(client_address: Any) -> dict[str, str]:
-    """What a line of the log says of a client."""
-    return {"event": "http", "peer": str(client_address[0])}
+        logger.debug("%s: a request ended early", client_address[0], exc_info=True)
 
 
 class Web:
     """The HTTP side of a server, in threads of its own. A context manager, inside the event loop of ``server``.
 
-    Raises ``ConfigError`` if the address or the certificate cannot be used.
+    Raises ``ConfigError`` if the address cannot be used.
     """
 
     def __init__(self, server: Server, settings: WebSettings, keeper: Keeper | None = None) -> None:
-        tls = _tls(settings)
         handler = partial(_Handler, Pages(server, asyncio.get_running_loop(), keeper))
-        doors = Doors()
-        self.sockets: list[socket.socket] = tcp_sockets(settings.host, settings.port)
-        """Those it listens on, one for each address of the host."""
-        self._servers = [_HttpServer(one, settings, handler, tls=tls, doors=doors) for one in self.sockets]
-        host, port = self.sockets[0].getsockname()[:2]
-        self.url = f"http{'s' if tls else ''}://{f'[{host!s}]' if ':' in str(host) else host!s}:{port}/"
-        """Where it listens, at the first of them."""
+        self._server = _HttpServer(settings, handler)
+        host, port = self._server.socket.getsockname()[:2]
+        self.is_open = not is_loopback(host)
+        """Whether other machines can reach it."""
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        """Where it listens."""
 
     def __enter__(self) -> "Web":
-        for one in self._servers:
-            threading.Thread(target=one.serve_forever, args=(0.1,), name="wakeword-http", daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), name="wakeword-http", daemon=True).start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        for one in self._servers:
-            # Not shutdown(), which waits: the thread ends with its socket or with the process.
-            threading.Thread(target=one.shutdown, daemon=True).start()
-            one.server_close()
-
-
-def _tls(settings: WebSettings) -> ssl.SSLContext | None:
-    if settings.certificate is None and settings.key is None:
-        return None
-    if settings.certificate is None or settings.key is None:
-        raise ConfigError("give --http-cert and --http-key together")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(settings.certificate, settings.key)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(
-            f"expected a certificate and its key in PEM, could not use {settings.certificate} and {settings.key}: "
-            f"{error.strerror or error}"
-        ) from error
-    return context
+        # Not shutdown(), which waits: the thread ends with its socket or with the process.
+        threading.Thread(target=self._server.shutdown, daemon=True).start()
+        self._server.server_close()

@@ -52,8 +52,6 @@ class Telemetry:
         self.delay = histogram("processing_seconds", scored)
         self.loop_delay = histogram("loop_delay_seconds", "How late the event loop was for a regular task.")
         self.load = gauge("load", "Seconds of waiting and scoring for a second of audio; late above 1.")
-        self.overload = counter("overload", "Times that the load of 5 s was above 1.")
-        self.held = counter("held_seconds", "Seconds for which clients waited that were ahead of the clock.")
         self.models = gauge("models", "Models offered.")
         self.refused = gauge("models_refused", "Files in the models' folder that are unusable.")
         self.started = time.monotonic()

@@ -7,10 +7,8 @@ event; this one is for a network that cannot be trusted.
 
 import asyncio
 import json
-from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, SupportsIndex
+from collections.abc import Coroutine, Iterable
+from typing import Any, SupportsIndex, TypeVar
 
 from wyoming.event import Event
 from wyoming.version import __version__ as protocol_version
@@ -21,7 +19,8 @@ MAX_HEADER = 64 * 2**10
 MAX_DATA = 64 * 2**10
 MAX_PAYLOAD = 2**20
 _MAX_TYPE = 64
-_MOST_WAITING, _MOST_PARTS = 128 * 2**10, 1_000
+
+_T = TypeVar("_T")
 
 
 class WireError(WakewordError):
@@ -33,104 +32,64 @@ class WireError(WakewordError):
 
 
 class TimedReader(asyncio.StreamReader):
-    """Knows when the bytes came that it gives, which on a busy machine is long before they are asked for."""
+    """Knows when the newest bytes came, which on a busy machine is long before they are asked for."""
 
     def __init__(self) -> None:
-        super().__init__(limit=_MOST_WAITING // 2)
+        super().__init__(limit=MAX_HEADER - 1)  # without the first byte, which ``read_event`` waits for alone
         self.came = 0.0
-        """When the newest of the bytes came that were read last, by the clock of the event loop."""
-        self.is_full = False
-        """Whether they may have come long before that: so much waited that no more was taken from the socket."""
-        self._parts: deque[tuple[float, int]] = deque()
-        """When what waits has come, and how many bytes."""
-        self._waiting = 0
+        """When the newest bytes came, by the clock of the event loop."""
+        self.waiting = 0
+        """Bytes that have come and were not read: if there are any, those that were read last may have come earlier."""
 
     def feed_data(self, data: Iterable[SupportsIndex]) -> None:
         """The event loop has more bytes."""
-        came, part = asyncio.get_running_loop().time(), bytes(data)
-        size = len(part)
-        self._waiting += size
-        self.is_full |= self._waiting > _MOST_WAITING
-        if len(self._parts) == _MOST_PARTS:  # a client that sends one byte at a time fills no memory
-            size += self._parts.pop()[1]
-        self._parts.append((came, size))
+        self.came, part = asyncio.get_running_loop().time(), bytes(data)
+        self.waiting += len(part)
         super().feed_data(part)
 
-    async def read(self, n: int = -1) -> bytes:
-        """Up to ``n`` bytes as any stream gives them, but only bytes that came at once."""
-        self.is_full &= self._waiting > 0
-        data = await super().read(min(n, self._parts[0][1]) if self._parts else n)
-        left = len(data)
-        self._waiting -= left
-        while left:
-            self.came, size = self._parts.popleft()
-            if size > left:
-                self._parts.appendleft((self.came, size - left))
-            left -= min(left, size)
+    async def readexactly(self, n: int) -> bytes:
+        """As any stream reads."""
+        data = await super().readexactly(n)
+        self.waiting -= len(data)
+        return data
+
+    async def readuntil(self, separator: Any = b"\n") -> bytes:
+        """As any stream reads."""
+        data = await super().readuntil(separator)
+        self.waiting -= len(data)
         return data
 
 
-@dataclass
-class _Header:
-    type: str
-    data: dict[str, Any]
-    data_length: int
-    payload_length: int
+async def read_event(reader: asyncio.StreamReader, idle: float, whole: float) -> Event | None:
+    """The next event; ``None`` at the end, in the middle of an event too. The limit of ``reader`` is ``MAX_HEADER - 1``.
+
+    ``idle``: seconds until the first byte of it; ``whole``: from then on until its last. Raises ``WireError`` for what is
+    no event and for one that takes longer, and ``OSError`` as the connection does.
+    """
+    try:
+        begin = await _within(idle, "an event", reader.readexactly(1))
+        return await _within(whole, "the rest of an event", _rest_of_event(reader, begin))
+    except asyncio.IncompleteReadError:
+        return None
+    except asyncio.LimitOverrunError:
+        raise WireError(f"expected a header of at most {MAX_HEADER} bytes, got a longer line") from None
 
 
-@dataclass
-class EventReader:
-    """Bytes in, events out. How the bytes are cut does not matter. Holds at most one event and what was fed last."""
+async def _within(seconds: float, what: str, reading: Coroutine[Any, Any, _T]) -> _T:
+    try:
+        async with asyncio.timeout(seconds):
+            return await reading
+    except TimeoutError:
+        message = f"expected {what} within {seconds:g} s, got none; the connection is closed"
+        raise WireError(message, code="timeout") from None
 
-    _buffer: bytearray = field(default_factory=bytearray)
-    _searched: int = 0
-    _header: _Header | None = None
 
-    @property
-    def is_inside(self) -> bool:
-        """Whether an event has begun that is not complete."""
-        return bool(self._buffer) or self._header is not None
-
-    def feed(self, data: bytes) -> None:
-        """Append bytes; take the events with ``next`` before more are fed."""
-        self._buffer += data
-
-    def next(self) -> Event | None:
-        """The next complete event; ``None`` if more bytes are needed. Raises ``WireError``, after which nothing is left."""
-        try:
-            return self._next()
-        except WireError:
-            self._buffer.clear()
-            self._header, self._searched = None, 0
-            raise
-
-    def _next(self) -> Event | None:
-        header = self._header
-        if header is None:
-            header = self._header = self._take_header()
-            if header is None:
-                return None
-        length = header.data_length + header.payload_length
-        if len(self._buffer) < length:
-            return None
-        body = bytes(self._buffer[:length])
-        del self._buffer[:length]
-        self._header = None
-        if header.data_length:
-            header.data.update(_object(body[: header.data_length], "the data of an event"))
-        return Event(header.type, header.data, body[header.data_length :] or None)
-
-    def _take_header(self) -> _Header | None:
-        end = self._buffer.find(b"\n", self._searched)
-        if (len(self._buffer) if end < 0 else end) > MAX_HEADER:
-            raise WireError(f"expected a header of at most {MAX_HEADER} bytes, got a longer line")
-        if end < 0:
-            self._searched = len(self._buffer)
-            return None
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        self._searched = 0
-        return _header_of(_object(line, "the header of an event"))
+async def _rest_of_event(reader: asyncio.StreamReader, begin: bytes) -> Event:
+    line = begin if begin == b"\n" else begin + await reader.readuntil()
+    kind, content, data_length, payload_length = _header_of(_object(line, "the header of an event"))
+    if data_length:
+        content.update(_object(await reader.readexactly(data_length), "the data of an event"))
+    return Event(kind, content, await reader.readexactly(payload_length) or None)
 
 
 def encode(event: Event) -> bytes:
@@ -146,7 +105,8 @@ def encode(event: Event) -> bytes:
     return json.dumps(header).encode() + b"\n" + data + payload
 
 
-def _header_of(content: dict[str, Any]) -> _Header:
+def _header_of(content: dict[str, Any]) -> tuple[str, dict[str, Any], int, int]:
+    """Type, data, and the lengths of further data and of the payload."""
     kind, data = content.get("type"), content.get("data")
     if not isinstance(kind, str) or not 0 < len(kind) <= _MAX_TYPE:
         raise WireError(f"expected an event with a type, got the type {_short(kind)}")
@@ -159,7 +119,7 @@ def _header_of(content: dict[str, Any]) -> _Header:
         if not isinstance(length, int) or isinstance(length, bool) or not 0 <= length <= most:
             raise WireError(f"expected a {name} of 0 to {most} bytes, got {_short(length)}")
         lengths.append(length)
-    return _Header(kind, data or {}, *lengths)
+    return kind, data or {}, lengths[0], lengths[1]
 
 
 def _object(text: bytes, what: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,29 +11,19 @@ from wyoming.info import Attribution, Info, WakeModel, WakeProgram
 
 from wakeword.base.errors import ConfigError, WakewordError
 from wakeword.base.version import __version__
+from wakeword.cli.options import PointOptions
 from wakeword.format.point_warnings import warnings
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import Model, read_model
 from wakeword.verify.verifier import SecondStage
 from wakeword_serve.wire import encode
 
+logger = logging.getLogger("wakeword.serve")
+
 _ATTRIBUTION = Attribution(name="wakeword", url="")
 
 Signature = tuple[int, int, int, int]
 """Times of modification and change, size and number of a file: they change when it is replaced, or may be read at last."""
-
-
-@dataclass(frozen=True)
-class WordSettings:
-    """How every model is used."""
-
-    point: str | None = None
-    """Name of an operating point; without it and ``threshold`` the model's default one."""
-    threshold: float | None = None
-    verify: bool = True
-    """Whether models of two stages use the second one."""
-    playback: bool = False
-    """Whether clients are told that a second channel is what their loudspeaker gets."""
 
 
 @dataclass(frozen=True)
@@ -64,21 +55,27 @@ class _File:
     """Whether what was tried last cannot be used."""
 
 
-def load_word(path: Path, settings: WordSettings) -> OfferedWord:
-    """Load a model file. Raises ``ModelError`` and ``ConfigError`` if it cannot be used with these settings."""
+def load_word(path: Path, points: PointOptions) -> OfferedWord:
+    """Load a model file. Raises ``ModelError`` and ``ConfigError`` if it cannot be used with these options."""
     model = read_model(path)
-    if not settings.verify:
+    if not points.verify:
         model = model.stage_one()
     _ = model.second_stage  # loaded now: a detection must not wait for it, nor fail
-    (threshold,) = chosen_thresholds([model], settings.point, settings.threshold)
+    (threshold,) = chosen_thresholds([model], points.point, points.threshold)
     card = model.card
     # A threshold of the user's own promises nothing.
-    point = None if settings.threshold is not None else card.point(settings.point)
+    point = None if points.threshold is not None else card.point(points.point)
     limits = () if point is None else tuple(warnings(card.phrase, point))
     promise = point.target if point is not None and point.kind == "fa_per_hour" else None
     named = copy.copy(model)
     named.card = dataclasses.replace(card, phrase=path.stem)
     return OfferedWord(path.stem, card.phrase, card.version, named, threshold, promise, limits)
+
+
+def _log_limits(word: OfferedWord) -> None:
+    """Say what the operating point of a word does not promise."""
+    for line in word.warnings:
+        logger.warning("%s", line.removeprefix("warning: "))
 
 
 PLAYBACK_TEXT = "; of audio with two channels the second is what the loudspeaker plays"
@@ -116,30 +113,33 @@ class OfferedWords:
     """The words in force by their names, and the answer to ``describe``.
 
     ``files`` are models that must load: raises ``ModelError`` and ``ConfigError`` as ``load_word`` does, and
-    ``ConfigError`` unless their names differ. ``folder`` is read by ``refresh``.
+    ``ConfigError`` unless their names differ. ``folder`` is read by ``refresh``. ``points`` are in force for all.
+    ``playback``: whether clients are told that a second channel is what their loudspeaker gets.
     """
 
-    def __init__(self, files: Sequence[Path], folder: Path | None, settings: WordSettings) -> None:
+    def __init__(
+        self, files: Sequence[Path], folder: Path | None, points: PointOptions, *, playback: bool = False
+    ) -> None:
         names = [path.stem for path in files]
         if len(set(names)) != len(names):
             raise ConfigError(f"expected model files with different names, got {names}; rename one")
         if folder is not None and not folder.is_dir():
             raise ConfigError(f"--models: expected a folder of model files, found {folder}; check the path")
-        self._settings = settings
+        self._points, self._playback = points, playback
         self._folder = folder
-        self._fixed = {path.stem: load_word(path, settings) for path in files}
+        self._fixed = {path.stem: load_word(path, points) for path in files}
         self._found: dict[Path, _File] = {}
         self._seen: dict[Path, Signature] = {}
         self._away = False
-        self.report: Callable[[str, str], None] = lambda event, message: None
-        """Called with ``added``, ``removed`` or ``refused`` and a message, in the thread of ``refresh``."""
+        for word in self._fixed.values():
+            _log_limits(word)
         self._publish()
 
     def _publish(self) -> None:
         found = {file.word.name: file.word for file in self._found.values() if file.word is not None}
         self.by_name = {**found, **self._fixed}
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
-        self.info = info_of(self.by_name.values(), playback=self._settings.playback)
+        self.info = info_of(self.by_name.values(), playback=self._playback)
 
     def stage_of(self, phrase: str) -> SecondStage | None:
         """The second stage of a word in force, by its phrase; ``None`` if there is none."""
@@ -166,7 +166,7 @@ class OfferedWords:
         new = [path for path, sign in settled.items() if path not in self._found or self._found[path].signature != sign]
         for path in gone:
             if (word := self._found.pop(path).word) is not None:
-                self.report("removed", f"the model '{word.name}' is gone from {path.parent}")
+                logger.info("the model '%s' is gone from %s", word.name, path.parent)
         for path in new:
             before = self._found.get(path, _File((0, 0, 0, 0), None, is_refused=False))
             loaded = self._loaded(path, before)
@@ -179,19 +179,18 @@ class OfferedWords:
         try:
             if path.stem in self._fixed:
                 raise ConfigError(f"{path}: the name '{path.stem}' is taken by another model; rename the file")
-            word = load_word(path, self._settings)
+            word = load_word(path, self._points)
         except (WakewordError, OSError) as error:
             message = str(error) if str(path) in str(error) else f"{path}: {error}"
             left = "it is left out" if before.word is None else "the model that it replaces stays in use"
-            self.report("refused", f"{message}; {left}")
+            logger.warning("%s; %s", message, left)
             return None
         if (kept := before.word) and kept.model.digest == word.model.digest:
             word = kept  # the same model, for instance copied there again: no one need change to it
         if word is kept and not before.is_refused:
             return word
-        self.report("added", f"the model '{word.name}' (\"{word.phrase}\") is offered")
-        for line in word.warnings:
-            self.report("limit", line)
+        logger.info("the model '%s' (\"%s\") is offered", word.name, word.phrase)
+        _log_limits(word)
         return word
 
     def _listed(self, folder: Path) -> dict[Path, Signature]:
@@ -211,7 +210,7 @@ class OfferedWords:
         except OSError as error:
             # A share that is away for a moment: the words stay.
             if not self._away:
-                self.report("refused", f"--models: {folder}: {error.strerror}; the models in use stay")
+                logger.warning("--models: %s: %s; the models in use stay", folder, error.strerror)
             self._away = True
             return {path: file.signature for path, file in self._found.items()}
         self._away = False

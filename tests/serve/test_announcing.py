@@ -1,4 +1,4 @@
-"""The announcement in the local network: real addresses only, and what a browser of the network reads."""
+"""The announcement in the local network: a real address only, and what a browser of the network reads."""
 
 import asyncio
 import ipaddress
@@ -6,6 +6,7 @@ import socket
 import uuid
 from collections.abc import Callable
 from typing import ClassVar
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,54 +17,46 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from wakeword import ConfigError
 from wakeword_serve import announcing
-from wakeword_serve.announcing import SERVICE, Announcement, advertised, host_name, own_addresses
-from wakeword_serve.places import tcp_sockets
+from wakeword_serve.announcing import SERVICE, Announcement, host_name, route_address
+from wakeword_serve.places import tcp_socket
 
-OWN = ["192.168.1.7", "10.0.0.2", "fd00::7"]
-
-
-@pytest.mark.parametrize(
-    ("bound", "addresses"),
-    [
-        (["0.0.0.0"], ["192.168.1.7", "10.0.0.2"]),
-        (["::"], OWN),
-        (["0.0.0.0", "::"], OWN),
-        (["192.168.1.7"], ["192.168.1.7"]),
-        (["fd00::7", "127.0.0.1"], ["fd00::7"]),
-        (["127.0.0.1", "::1"], []),
-    ],
-)
-def test_addresses_are_those_at_which_others_reach_it(bound: list[str], addresses: list[str]) -> None:
-    assert advertised(bound, OWN) == addresses
+OWN = "192.168.1.7"
 
 
-def test_own_addresses_are_reachable_ones() -> None:
-    for text in own_addresses():
-        address = ipaddress.ip_address(text)
-        assert not any((address.is_unspecified, address.is_loopback, address.is_link_local))
+@pytest.mark.parametrize(("bound", "address"), [("0.0.0.0", OWN), ("::", OWN), ("192.168.1.8", "192.168.1.8")])
+def test_the_address_is_one_at_which_others_reach_it(monkeypatch: pytest.MonkeyPatch, bound: str, address: str) -> None:
+    monkeypatch.setattr(announcing, "route_address", lambda: OWN)
+    listening = Mock(getsockname=lambda: (bound, 10_400))
+    assert Announcement("kitchen", listening).info().parsed_addresses() == [address]
+
+
+def test_the_address_of_the_route_is_a_real_one() -> None:
+    try:
+        address = ipaddress.ip_address(route_address())
+    except OSError:
+        pytest.skip("this machine has no network")
+    assert not address.is_unspecified
 
 
 def test_a_server_for_this_machine_alone_is_not_announced() -> None:
-    sockets = tcp_sockets("127.0.0.1", 0)
-    with sockets[0], pytest.raises(ConfigError, match="others can reach"):
-        Announcement("kitchen", sockets)
-    with pytest.raises(ConfigError, match="others can reach"):
-        Announcement("kitchen", [])
+    listening = tcp_socket("127.0.0.1", 0)
+    with listening, pytest.raises(ConfigError, match="others can reach"):
+        Announcement("kitchen", listening)
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 64, "a\nb"])
 def test_names_that_the_network_cannot_carry_are_refused(name: str) -> None:
-    sockets = tcp_sockets("0.0.0.0", 0)
-    with sockets[0], pytest.raises(ConfigError, match="--zeroconf-name"):
-        Announcement(name, sockets)
+    listening = tcp_socket("0.0.0.0", 0)
+    with listening, pytest.raises(ConfigError, match="--zeroconf-name"):
+        Announcement(name, listening)
 
 
 def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announcing, "own_addresses", lambda: OWN)
+    monkeypatch.setattr(announcing, "route_address", lambda: OWN)
     name = f"wakeword test {uuid.uuid4().hex[:8]}"
 
     async def scenario() -> tuple[AsyncServiceInfo, int]:
-        (listening,) = tcp_sockets("0.0.0.0", 0)
+        listening = tcp_socket("0.0.0.0", 0)
         seen: dict[ServiceStateChange, asyncio.Event] = {change: asyncio.Event() for change in ServiceStateChange}
 
         def changed(zeroconf: object, service_type: str, name: str, state_change: ServiceStateChange) -> None:
@@ -72,7 +65,7 @@ def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.Mon
 
         browser_side = AsyncZeroconf(interfaces=["127.0.0.1"])
         browser = AsyncServiceBrowser(browser_side.zeroconf, SERVICE, handlers=[changed])
-        announcement = Announcement(name, [listening], interfaces=["127.0.0.1"])
+        announcement = Announcement(name, listening, interfaces=["127.0.0.1"])
         task = asyncio.create_task(announcement.run())
         try:
             async with asyncio.timeout(20):
@@ -93,13 +86,13 @@ def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.Mon
     if not _multicast():
         pytest.skip("this machine's loopback device carries no multicast")
     info, port = asyncio.run(scenario())
-    assert sorted(info.parsed_addresses()) == ["10.0.0.2", "192.168.1.7"]
+    assert info.parsed_addresses() == [OWN]
     assert info.port == port
     assert info.server == f"{host_name()}.local."
 
 
 class Network:
-    """Stands for ``AsyncZeroconf``: one is made for each set of addresses, and those made are in ``all``."""
+    """Stands for ``AsyncZeroconf``: one is made for each address, and those made are in ``all``."""
 
     all: ClassVar[list["Network"]] = []
 
@@ -123,9 +116,9 @@ class Network:
 
 async def announced_until(condition: Callable[[], bool]) -> None:
     """Announce a server on all addresses until the condition holds."""
-    (listening,) = tcp_sockets("0.0.0.0", 0)
+    listening = tcp_socket("0.0.0.0", 0)
     with listening:
-        task = asyncio.create_task(Announcement("kitchen", [listening]).run())
+        task = asyncio.create_task(Announcement("kitchen", listening).run())
         async with asyncio.timeout(20):
             while not condition():
                 await asyncio.sleep(0.01)
@@ -143,7 +136,7 @@ def test_a_machine_without_a_network_is_told_of_once_and_tried_again(
             raise failures.pop(0)
         return Network(**settings)
 
-    monkeypatch.setattr(announcing, "own_addresses", lambda: OWN)
+    monkeypatch.setattr(announcing, "route_address", lambda: OWN)
     monkeypatch.setattr(announcing, "_REFRESH_SECONDS", 0.01)
     monkeypatch.setattr(announcing, "AsyncZeroconf", network)
     monkeypatch.setattr(Network, "all", [])
@@ -154,9 +147,9 @@ def test_a_machine_without_a_network_is_told_of_once_and_tried_again(
     assert "NonUniqueNameException" in told[1]
 
 
-def test_addresses_that_change_are_announced_on_their_own_interfaces(monkeypatch: pytest.MonkeyPatch) -> None:
-    own: list[str] = []
-    monkeypatch.setattr(announcing, "own_addresses", lambda: list(own))
+def test_an_address_that_changes_is_announced_on_its_own_interfaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = [OWN]
+    monkeypatch.setattr(announcing, "route_address", lambda: own[0])
     monkeypatch.setattr(announcing, "_REFRESH_SECONDS", 0.01)
     monkeypatch.setattr(announcing, "AsyncZeroconf", Network)
     monkeypatch.setattr(Network, "all", [])
@@ -165,13 +158,13 @@ def test_addresses_that_change_are_announced_on_their_own_interfaces(monkeypatch
         def ready() -> bool:
             if len(Network.all) == 2:
                 return bool(Network.all[1].announced)
-            own[:] = ["192.168.1.9"] if Network.all and Network.all[0].announced else ["192.168.1.7"]
+            own[0] = "192.168.1.9" if Network.all and Network.all[0].announced else OWN
             return False
 
         await announced_until(ready)
 
     asyncio.run(scenario())
-    assert [one.announced for one in Network.all] == [[["192.168.1.7"]], [["192.168.1.9"]]]
+    assert [one.announced for one in Network.all] == [[[OWN]], [["192.168.1.9"]]]
     assert all(one.closed for one in Network.all)
 
 

@@ -20,11 +20,10 @@ from wyoming.event import Event
 from wyoming.ping import Ping, Pong
 
 from wakeword import Detector
+from wakeword.cli.options import PointOptions
 from wakeword.engine import Detector as EngineDetector
 from wakeword_serve.connection import TimeLimits
 from wakeword_serve.places import networks_of
-from wakeword_serve.server import Limits
-from wakeword_serve.words import WordSettings
 
 NAMES = ("low", "high")
 """The words of the folder ``models``, by their files; the second one's phrase is "hey high"."""
@@ -73,12 +72,9 @@ def test_any_rate_is_taken(models: Path, rate: int) -> None:
     assert [name for name, _ in detections(answers)] == ["low"]
 
 
-@pytest.mark.parametrize("dtype", [np.int16, np.int32])
-@pytest.mark.parametrize("channels", [1, 2])
-def test_any_width_and_channels_are_taken(models: Path, dtype: type, channels: int) -> None:
-    signal = (int16(LOW).astype(dtype) << (16 if dtype is np.int32 else 0)).astype(dtype)
-    if channels > 1:
-        signal = np.repeat(signal[:, None], channels, axis=1)
+@pytest.mark.parametrize("channels", [2, 3])
+def test_any_number_of_channels_is_taken(models: Path, channels: int) -> None:
+    signal = np.repeat(int16(LOW)[:, None], channels, axis=1)
     answers = run(lambda served, client: client.speak(signal), models)
     assert detections(answers) == expected(models, int16(LOW))
 
@@ -452,27 +448,6 @@ def test_a_malformed_event_gets_an_error_and_the_end(models: Path, data: bytes) 
     run(scenario, models)
 
 
-def test_one_that_changes_now_and_then_is_heard(models: Path) -> None:
-    async def scenario(served: Served, client: Client) -> int:
-        for number in range(15):
-            await client.chunks(int16(LOW), rate=16_000 + number % 2, start=None)
-        await client.describe()
-        return len(detections(client.events))
-
-    assert run(scenario, models) == 15
-
-
-def test_one_that_changes_all_the_time_is_ended(models: Path) -> None:
-    """A change costs much and takes few bytes: those that a client has sent before it left would be worked on for long."""
-
-    async def scenario(served: Served, client: Client) -> list[str]:
-        for number in range(12):
-            await client.chunks(int16(LOW[:16]), rate=16_000 + number % 2, start=None)
-        return [event.data["code"] for event in await client.rest()]
-
-    assert run(scenario, models) == ["too-many-changes"]
-
-
 def test_a_client_may_leave_at_any_moment(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> None:
         for leave in (Client.reset, lambda client: client.writer.close()):
@@ -547,7 +522,7 @@ def test_connections_are_limited(models: Path) -> None:
         await until(lambda: served.count("wakeword_connections") == 0)
         assert await (await served.client()).describe() == list(NAMES)
 
-    run(scenario, models, limits=Limits(connections=1))
+    run(scenario, models, most=1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
@@ -566,7 +541,7 @@ def test_one_address_leaves_room_for_others(models: Path) -> None:
         await until(lambda: served.count("wakeword_connections") == 3)
         assert await (await served.client()).describe() == list(NAMES)
 
-    run(scenario, models, limits=Limits(connections=4), host="0.0.0.0")
+    run(scenario, models, most=4, host="0.0.0.0")
 
 
 def test_where_nobody_else_can_connect_one_address_may_take_all(models: Path) -> None:
@@ -576,14 +551,14 @@ def test_where_nobody_else_can_connect_one_address_may_take_all(models: Path) ->
         (refused,) = await (await served.client()).rest()
         assert refused.data["code"] == "too-many-connections"
 
-    run(scenario, models, limits=Limits(connections=4))
+    run(scenario, models, most=4)
 
 
 def test_networks_are_limited(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> list[str]:
         return [event.data["code"] for event in await client.rest()]
 
-    assert run(scenario, models, limits=Limits(networks=tuple(networks_of(["192.0.2.0/24"])))) == ["not-allowed"]
+    assert run(scenario, models, networks=networks_of(["192.0.2.0/24"])) == ["not-allowed"]
 
 
 @pytest.mark.parametrize("code", ["not-allowed", "unknown-wake-word"])
@@ -597,9 +572,9 @@ def test_what_clients_are_told_does_not_fill_the_log(models: Path, caplog: pytes
             assert event.data["code"] == code
         assert served.count("wakeword_errors_total", code=code) >= 20
 
-    networks = tuple(networks_of(["192.0.2.0/24"])) if code == "not-allowed" else ()
-    run(scenario, models, limits=Limits(networks=networks))
-    assert 1 <= len([record for record in caplog.records if getattr(record, "code", "") == code]) <= 5
+    run(scenario, models, networks=networks_of(["192.0.2.0/24"]) if code == "not-allowed" else [])
+    said = {"not-allowed": "that --allow names", "unknown-wake-word": "got 'okay'"}[code]
+    assert 1 <= len([line for line in caplog.messages if said in line]) <= 5
 
 
 def test_a_stream_that_takes_long_delays_no_other(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -652,4 +627,4 @@ def test_a_threshold_for_all_is_in_force(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> list[Event]:
         return await client.speak(int16(BOTH))
 
-    assert types(run(scenario, models, settings=WordSettings(threshold=1.0))) == ["not-detected"]
+    assert types(run(scenario, models, points=PointOptions(threshold=1.0))) == ["not-detected"]

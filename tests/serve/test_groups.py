@@ -18,11 +18,12 @@ from wyoming.audio import AudioStop
 
 from wakeword.audio.detection import Detection
 from wakeword.base.errors import ConfigError
+from wakeword.cli.options import PointOptions
 from wakeword_serve import groups as groups_module
-from wakeword_serve.client_stream import Found
-from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents
+from wakeword_serve.fair_share import Share, SharedThreads
 from wakeword_serve.groups import Groups, groups_of
-from wakeword_serve.words import OfferedWord, OfferedWords, WordSettings
+from wakeword_serve.words import OfferedWord, OfferedWords
 
 HOME = "home=127.0.0.0/24"
 SECONDS = 2.5
@@ -186,15 +187,16 @@ def test_a_server_that_reads_audio_late_gives_one_answer(
     models: Path, monkeypatch: pytest.MonkeyPatch, stalls: list[float]
 ) -> None:
     """The audio came in time; the server was too busy to look at it."""
-    left, run_in_turn = {f"127.0.0.{number}": stall for number, stall in enumerate(stalls, 2)}, FairTurns.run
+    left = {f"127.0.0.{number}": stall for number, stall in enumerate(stalls, 2)}
+    work_through = ListeningStream._work_through
 
-    async def late(turns: FairTurns, work: Callable[[], Any], seconds: float, client: str) -> Any:
-        await asyncio.sleep(left.pop(client, 0.0))
-        return await run_in_turn(turns, work, seconds, client)
+    async def late(stream: ListeningStream, *, ended: bool) -> StreamEvents:
+        await asyncio.sleep(left.pop(stream._share.address, 0.0))
+        return await work_through(stream, ended=ended)
 
     async def scenario(served: Served) -> None:
         clients = [await served.client(address) for address in list(left)]
-        monkeypatch.setattr(FairTurns, "run", late)
+        monkeypatch.setattr(ListeningStream, "_work_through", late)
         heard = await all_at_once(clients, [room(9 * number, seed=number, at=1.3) for number in range(2)])
         assert sorted(heard) == [ANSWERED, NOTHING]
 
@@ -265,17 +267,17 @@ def decided(
 
     ``finders`` have found it, in this order; all but the first in windows that end so many seconds later.
     """
-    word = OfferedWords([models / "low.onnx"], None, WordSettings()).by_name["low"]
+    word = OfferedWords([models / "low.onnx"], None, PointOptions()).by_name["low"]
     random = np.random.default_rng(5)
     sound = random.standard_normal(16_500) * np.repeat(random.random(33) ** 3, 500)
     answers: list[int] = []
 
     async def whole() -> float:
         loop = asyncio.get_running_loop()
-        groups, turns = Groups(groups_of([HOME])), FairTurns()
+        groups, threads = Groups(groups_of([HOME])), SharedThreads()
         members = []
         for number, lead in enumerate(leads):
-            share = Share(turns, f"127.0.0.1:{number}")
+            share = Share(threads, f"127.0.0.1:{number}")
             member = groups.member(share, lambda found, lead, number=number: answers.append(number), lambda: False)
             assert member is not None
             begin = 250 + round(16 * lead)

@@ -17,6 +17,7 @@ from support.served import BOTH, Served, int16
 from support.served_web import get, run
 
 from wakeword import Detection, Keeper
+from wakeword.cli.options import PointOptions
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, read_pair, saved_pairs
 from wakeword_serve import event_list
@@ -24,7 +25,7 @@ from wakeword_serve.event_list import kept_list
 from wakeword_serve.kept_pages import MOST_SHOWN, KeptPages
 from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web
-from wakeword_serve.words import OfferedWords, WordSettings
+from wakeword_serve.words import OfferedWords
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -41,7 +42,7 @@ def kept(folder: Path, number: int = 4) -> Keeper:
 
 
 def pages_of(keeper: Keeper) -> KeptPages:
-    return KeptPages(keeper, OfferedWords([], None, WordSettings()), None)
+    return KeptPages(keeper, OfferedWords([], None, PointOptions()), None)
 
 
 def told(pages: KeptPages, **what: str) -> tuple[int, Any]:

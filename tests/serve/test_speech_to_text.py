@@ -17,7 +17,7 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serv
 from support.commands import Cli
 from wyoming.asr import Transcript
 from wyoming.audio import AudioChunk
-from wyoming.event import Event
+from wyoming.event import Event, read_event
 from wyoming.info import AsrModel, AsrProgram, Attribution, Info
 
 from wakeword import ConfigError, Detection
@@ -28,7 +28,7 @@ from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
 from wakeword_serve import labels
 from wakeword_serve.labels import SAID_FROM, UNSAID_BELOW, Labeller, label_pair, probably
 from wakeword_serve.speech_to_text import SpeechToText
-from wakeword_serve.wire import EventReader, encode
+from wakeword_serve.wire import encode
 
 Answers = Callable[[int], bytes]
 """What a server answers to the audio of a connection, which has so many samples."""
@@ -66,11 +66,10 @@ class Listener:
                 self._answer(connection)
 
     def _answer(self, connection: socket.socket) -> None:
-        reader, audio = EventReader(), b""
+        audio = b""
         connection.settimeout(5)
-        while data := connection.recv(65_536):
-            reader.feed(data)
-            while (event := reader.next()) is not None:
+        with connection.makefile("rb") as file:
+            while (event := read_event(file)) is not None:
                 if event.type == "describe":
                     connection.sendall(self.info)
                 elif event.type == "audio-chunk":

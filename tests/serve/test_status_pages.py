@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import socket
-import ssl
 import subprocess
 import threading
 import time
@@ -24,16 +23,15 @@ import pytest
 pytest.importorskip("prometheus_client", reason="needs the packages of pip install '.[serve]'")
 
 from prometheus_client.parser import text_string_to_metric_families
-from support.certificates import certificate
-from support.served import BOTH, Served, int16, serving
+from support.served import BOTH, Served, int16
 from support.served_web import get, run
 
-from wakeword import ConfigError, Detection, Keeper
+from wakeword import Detection, Keeper
 from wakeword.browser.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword_serve.client_stream import Found
 from wakeword_serve.places import networks_of
-from wakeword_serve.status_pages import Web, WebSettings
+from wakeword_serve.status_pages import Web
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -86,24 +84,6 @@ def test_the_state_is_that_of_the_streams(models: Path) -> None:
     assert after["streams"] == []
     assert after["detections"] == during["detections"]
     assert after["words"] == {"low": "low", "high": "hey high"}
-
-
-def test_every_address_of_a_name_is_answered(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = (socket.SOCK_STREAM, 6, "")
-    addresses = [(socket.AF_INET6, *kind, ("::1", 0, 0, 0)), (socket.AF_INET, *kind, ("127.0.0.1", 0))]
-
-    async def scenario(served: Served, web: Web) -> list[int]:
-        monkeypatch.undo()
-        port = urlsplit(web.url).port
-        return [(await get(f"http://{host}:{port}/healthz"))[0] for host in ("127.0.0.1", "[::1]")]
-
-    async def whole() -> list[int]:
-        async with serving(models / "low.onnx") as served:
-            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
-            with Web(served.server, WebSettings("localhost", 0)) as web:
-                return await scenario(served, web)
-
-    assert asyncio.run(whole()) == [200, 200]
 
 
 def test_two_pages_see_the_same_scores(models: Path) -> None:
@@ -223,31 +203,6 @@ def test_rooms_who_answered_voices_and_labels_are_on_one_page(models: Path, tmp_
         "<td>“lights on”</td>",
     ):
         assert shown in page, shown
-
-
-def test_https_with_a_certificate(models: Path, tmp_path: Path) -> None:
-    cert, key = certificate(tmp_path)
-    context = ssl.create_default_context(cafile=str(cert))
-
-    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
-        assert web.url.startswith("https://")
-        with pytest.raises(urllib.error.URLError):
-            await get(f"{web.url}healthz", ssl.create_default_context())
-        return await get(f"{web.url}healthz", context)
-
-    assert run(scenario, models / "low.onnx", certificate=cert, key=key)[0] == 200
-
-
-@pytest.mark.parametrize("missing", ["certificate", "key"])
-def test_certificate_and_key_belong_together(models: Path, tmp_path: Path, missing: str) -> None:
-    async def scenario(served: Served, web: Web) -> None:
-        raise AssertionError("expected an error")
-
-    settings: dict[str, Any] = {"certificate": tmp_path / "c", "key": tmp_path / "k"}
-    with pytest.raises(ConfigError, match="could not use"):
-        run(scenario, models / "low.onnx", **settings)
-    with pytest.raises(ConfigError, match="together"):
-        run(scenario, models / "low.onnx", **{**settings, missing: None})
 
 
 def test_other_networks_get_nothing(models: Path) -> None:
@@ -413,26 +368,11 @@ def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypat
     run(scenario, models / "low.onnx")
 
 
-def own_sockets(web: Web, number: int, context: ssl.SSLContext | None) -> list[socket.socket]:
-    """Connections that stay, but for those that the server closes at once for the next ones."""
-    place = urlsplit(web.url)
-    plain = [socket.create_connection((place.hostname or "", place.port or 0), timeout=20) for _ in range(number)]
-    if context is None:
-        return plain
-    secure = []
-    for one in plain:
-        with suppress(OSError):
-            secure.append(context.wrap_socket(one, server_hostname="127.0.0.1"))
-    return secure
-
-
-@pytest.mark.parametrize("tls", [False, True])
-def test_kept_connections_of_one_client_shut_nobody_out(models: Path, tmp_path: Path, tls: bool) -> None:
-    cert, key = certificate(tmp_path) if tls else (None, None)
-    context = ssl.create_default_context(cafile=str(cert)) if tls else None
-
+def test_kept_connections_of_one_client_shut_nobody_out(models: Path) -> None:
     def hold(web: Web) -> list[socket.socket]:
-        held = own_sockets(web, 40, context)
+        """Connections that stay, but for those that the server closes at once for the next ones."""
+        place = urlsplit(web.url)
+        held = [socket.create_connection((place.hostname or "", place.port or 0), timeout=20) for _ in range(40)]
         for one in held:
             with suppress(OSError):  # already closed for another
                 one.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
@@ -441,12 +381,12 @@ def test_kept_connections_of_one_client_shut_nobody_out(models: Path, tmp_path: 
 
     async def scenario(served: Served, web: Web) -> list[int]:
         held = await asyncio.to_thread(hold, web)
-        answers = [(await get(f"{web.url}{path}", context))[0] for path in ("healthz", "metrics", "") * 3]
+        answers = [(await get(f"{web.url}{path}"))[0] for path in ("healthz", "metrics", "") * 3]
         for one in held:
             one.close()
         return answers
 
-    assert run(scenario, models / "low.onnx", certificate=cert, key=key) == [200] * 9
+    assert run(scenario, models / "low.onnx") == [200] * 9
 
 
 def test_a_door_is_made_by_the_client_that_has_most() -> None:

@@ -1,6 +1,8 @@
 """The words on offer: those of files that load, and of a folder as it is now."""
 
+import logging
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serv
 from support.builders import band_model_bytes
 
 from wakeword import ConfigError, ModelError
-from wakeword_serve.words import OfferedWords, WordSettings, load_word
+from wakeword.cli.options import PointOptions
+from wakeword_serve.words import OfferedWords, load_word
 
 
 class Followed:
@@ -19,9 +22,9 @@ class Followed:
     def __init__(self, folder: Path, *files: Path, **settings: object) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
-        self.words = OfferedWords(files, folder, WordSettings(**settings))
+        self.words = OfferedWords(files, folder, PointOptions(**settings))
         self.reports: list[tuple[str, str]] = []
-        self.words.report = lambda event, message: self.reports.append((event, message))
+        """What the log says, and whether a model was added, removed or refused by that."""
 
     def put(self, name: str, content: bytes) -> None:
         temporary = self.folder / f".{name}"
@@ -39,9 +42,39 @@ class Followed:
         return found
 
 
+class Reports(logging.Handler):
+    """Gives what is logged to the folder that is followed."""
+
+    def __init__(self, followed: Followed) -> None:
+        super().__init__()
+        self._followed = followed
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        done = "added" if message.endswith("is offered") else "removed"
+        self._followed.reports.append(("refused" if record.levelno == logging.WARNING else done, message))
+
+
 @pytest.fixture
-def followed(tmp_path: Path) -> Followed:
-    return Followed(tmp_path / "followed")
+def follow(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Callable[..., Followed]]:
+    """Makes the folder that a test follows."""
+    logger, handlers = logging.getLogger("wakeword.serve"), list[Reports]()
+    caplog.set_level(logging.INFO, logger.name)
+
+    def made(*files: Path, **points: str) -> Followed:
+        found = Followed(tmp_path / "followed", *files, **points)
+        handlers.append(Reports(found))
+        logger.addHandler(handlers[-1])
+        return found
+
+    yield made
+    for handler in handlers:
+        logger.removeHandler(handler)
+
+
+@pytest.fixture
+def followed(follow: Callable[..., Followed]) -> Followed:
+    return follow()
 
 
 def test_models_come_and_go_with_their_files(followed: Followed) -> None:
@@ -151,8 +184,8 @@ def test_the_same_model_again_is_no_other(followed: Followed) -> None:
     assert followed.reported() == ["added"]
 
 
-def test_a_model_without_the_point_is_left_out(tmp_path: Path) -> None:
-    followed = Followed(tmp_path / "followed", point="fa_per_hour=0.5")
+def test_a_model_without_the_point_is_left_out(follow: Callable[..., Followed]) -> None:
+    followed = follow(point="fa_per_hour=0.5")
     followed.put("one.onnx", band_model_bytes("low", 1))
     assert followed.look() == []
     ((event, message),) = followed.reports
@@ -172,8 +205,8 @@ def test_a_folder_that_goes_away_takes_no_model_with_it(followed: Followed) -> N
     assert followed.reported() == []
 
 
-def test_a_file_of_the_command_line_keeps_its_name(tmp_path: Path, models: Path) -> None:
-    followed = Followed(tmp_path / "followed", models / "low.onnx")
+def test_a_file_of_the_command_line_keeps_its_name(follow: Callable[..., Followed], models: Path) -> None:
+    followed = follow(models / "low.onnx")
     followed.put("low.onnx", band_model_bytes("hey high", -1))
     assert followed.look() == ["low"]
     assert followed.words.by_name["low"].phrase == "low"
@@ -183,18 +216,18 @@ def test_a_file_of_the_command_line_keeps_its_name(tmp_path: Path, models: Path)
 def test_names_must_differ_and_files_must_load(tmp_path: Path, models: Path) -> None:
     (tmp_path / "low.onnx").write_bytes(b"damaged")
     with pytest.raises(ConfigError, match="different names"):
-        OfferedWords([models / "low.onnx", tmp_path / "low.onnx"], None, WordSettings())
+        OfferedWords([models / "low.onnx", tmp_path / "low.onnx"], None, PointOptions())
     with pytest.raises(ModelError, match=r"low\.onnx"):
-        OfferedWords([tmp_path / "low.onnx"], None, WordSettings())
+        OfferedWords([tmp_path / "low.onnx"], None, PointOptions())
     with pytest.raises(ConfigError, match="expected a folder"):
-        OfferedWords([], tmp_path / "nothing", WordSettings())
+        OfferedWords([], tmp_path / "nothing", PointOptions())
 
 
 def test_a_word_has_its_files_name_its_phrase_and_the_chosen_threshold(models: Path) -> None:
-    word = load_word(models / "high.onnx", WordSettings())
+    word = load_word(models / "high.onnx", PointOptions())
     assert (word.name, word.phrase, word.threshold) == ("high", "hey high", 0.5)
     assert word.warnings == ()
-    assert load_word(models / "high.onnx", WordSettings(threshold=0.75)).threshold == 0.75
+    assert load_word(models / "high.onnx", PointOptions(threshold=0.75)).threshold == 0.75
 
 
 def test_a_link_that_leads_nowhere_leaves_the_others(followed: Followed) -> None:

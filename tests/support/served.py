@@ -16,18 +16,19 @@ from wyoming.wake import Detect
 from support.builders import bursts
 from wakeword.audio.detection import Keeps
 from wakeword.base.types import Array, Samples
+from wakeword.cli.options import PointOptions
 from wakeword.saving.keeper import Keeper
 from wakeword.verify.known_voices import Voices
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
-from wakeword_serve.fair_share import FairTurns
+from wakeword_serve.fair_share import SharedThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import HeardHours
-from wakeword_serve.places import Place
-from wakeword_serve.server import Limits, Server
+from wakeword_serve.places import Network
+from wakeword_serve.server import Server
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import encode
-from wakeword_serve.words import OfferedWords, WordSettings
+from wakeword_serve.words import OfferedWords
 
 _WRITE_BYTES = 10_000
 PATIENCE = 20.0
@@ -142,7 +143,7 @@ class Served:
 
     async def client(self, address: str = "127.0.0.1") -> Client:
         """A new connection, from an address of this machine."""
-        port = self.server.sockets[0].getsockname()[1]
+        port = self.server.socket.getsockname()[1]
         client = Client(*await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0)))
         self.clients.append(client)
         return client
@@ -156,8 +157,9 @@ class Served:
 async def serving(
     *files: Path,
     folder: Path | None = None,
-    settings: WordSettings | None = None,
-    limits: Limits | None = None,
+    points: PointOptions | None = None,
+    most: int = 256,
+    networks: Sequence[Network] = (),
     times: TimeLimits | None = None,
     threads: int = 1,
     host: str = "127.0.0.1",
@@ -168,7 +170,7 @@ async def serving(
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(str(context)))
-    words = OfferedWords(files, folder, settings or WordSettings())
+    words = OfferedWords(files, folder, points or PointOptions())
     words.refresh(at_once=True)
     saved: list[Found] = []
     with ThreadPoolExecutor(max(1, threads)) as executor:
@@ -183,11 +185,11 @@ async def serving(
             ),
             times or TimeLimits(),
             Telemetry(),
-            FairTurns(executor if threads else None, threads),
+            SharedThreads(executor if threads else None),
             saved.append,
             groups=Groups(groups_of(groups)),
         )
-        server = Server(shared, Place("tcp", host, 0), limits or Limits())
+        server = Server(shared, host, 0, most=most, networks=networks)
         task = asyncio.create_task(server.run())
         await server.ready.wait()
         served = Served(server, saved)

@@ -1,7 +1,6 @@
 """A Wyoming server with its HTTP side in the event loop of a test. Needs the packages of the extra ``serve``."""
 
 import asyncio
-import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -34,7 +33,6 @@ def run(
 
 async def get(
     url: str,
-    context: ssl.SSLContext | None = None,
     headers: Mapping[str, str] | None = None,
     data: bytes | None = None,
 ) -> tuple[int, str, Any]:
@@ -43,7 +41,7 @@ async def get(
     def ask() -> tuple[int, str, Any]:
         try:
             request = urllib.request.Request(url, data=data, headers=dict(headers or {}))
-            with urllib.request.urlopen(request, timeout=20, context=context) as answer:
+            with urllib.request.urlopen(request, timeout=20) as answer:
                 return answer.status, answer.read().decode(errors="replace"), answer.headers
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode(errors="replace"), error.headers

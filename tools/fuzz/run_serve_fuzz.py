@@ -19,15 +19,15 @@ from fuzz.serve_clients import Answers, stream
 from fuzz.serve_mutations import session
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
+from wakeword.cli.options import PointOptions
 from wakeword.model.installed import shipped_models
 from wakeword_serve.client_stream import StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
-from wakeword_serve.fair_share import FairTurns
-from wakeword_serve.places import Place
-from wakeword_serve.server import Limits, Server
+from wakeword_serve.fair_share import SharedThreads
+from wakeword_serve.server import Server
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD
-from wakeword_serve.words import OfferedWords, WordSettings
+from wakeword_serve.words import OfferedWords
 
 AT_ONCE = 8
 """Connections at a time."""
@@ -127,7 +127,7 @@ async def _round(
     watched: _Watched, model: str, seeds: Sequence[int], control: Pcm, wanted: list[tuple[str, int]]
 ) -> tuple[list[_Result], str | None]:
     """Connections of these seeds, all at a time, then a client that behaves; what was wrong, if anything."""
-    host, port = watched.server.sockets[0].getsockname()[:2]
+    host, port = watched.server.socket.getsockname()[:2]
     audio = demo().tobytes()
     heard = Answers()
     results = [_Result(0, 0, 0) for _ in seeds]
@@ -156,11 +156,11 @@ async def _server(model: str) -> AsyncIterator[_Watched]:
     logger, log = logging.getLogger("wakeword.serve"), _Log()
     logger.addHandler(log)
     logger.propagate = False
-    words = OfferedWords([shipped_models()[model]], None, WordSettings())
+    words = OfferedWords([shipped_models()[model]], None, PointOptions())
     with ThreadPoolExecutor(2) as executor:
-        turns = FairTurns(executor, 2)
-        shared = Shared(words, StreamSettings(100, 0.5), TimeLimits(event=5), Telemetry(), turns, lambda found: None)
-        server = Server(shared, Place("tcp", "127.0.0.1", 0), Limits())
+        threads, settings = SharedThreads(executor), StreamSettings(100, 0.5)
+        shared = Shared(words, settings, TimeLimits(event=5), Telemetry(), threads, lambda found: None)
+        server = Server(shared, "127.0.0.1", 0)
         task = asyncio.create_task(server.run())
         await server.ready.wait()
         try:

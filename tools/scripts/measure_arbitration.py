@@ -26,12 +26,13 @@ from scipy.signal import fftconvolve
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.types import Array
+from wakeword.cli.options import PointOptions
 from wakeword.model.installed import model_file
 from wakeword_serve.client_stream import Found, ListeningStream, StreamSettings
-from wakeword_serve.fair_share import FairTurns, Share
+from wakeword_serve.fair_share import Share, SharedThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.wire_audio import PcmFormat
-from wakeword_serve.words import OfferedWord, OfferedWords, WordSettings
+from wakeword_serve.words import OfferedWord, OfferedWords
 
 WORDS = "alexa", "computer", "jarvis"
 HOME_ROOMS = "chrome_kitchen", "openair_genesis6_live_room", "openair_living_room", "seminar_room_clap"
@@ -116,17 +117,17 @@ def _satellite(
     return Satellite(name, np.clip(audio, -1, 1), began, np.maximum.accumulate(ends + delays), gain)
 
 
-async def _stream(one: Satellite, words: list[OfferedWord], groups: Groups, turns: FairTurns) -> None:
+async def _stream(one: Satellite, words: list[OfferedWord], groups: Groups, threads: SharedThreads) -> None:
     """As ``Connection`` does it, without a socket."""
     loop = asyncio.get_running_loop()
-    share = Share(turns, f"127.0.0.1:{one.name}")
+    share = Share(threads, f"127.0.0.1:{one.name}")
 
     def answer(found: Found, lead: float) -> None:
         one.answers.append(loop.time())
 
     member = groups.member(share, answer, lambda: False)
     assert member is not None
-    stream = ListeningStream(words, PcmFormat(SAMPLE_RATE, 2, 1), StreamSettings(100, 0.0), share, remembers=True)
+    stream = ListeningStream(words, PcmFormat(SAMPLE_RATE, 1), StreamSettings(100, 0.0), share, remembers=True)
     size = round(_CHUNK * SAMPLE_RATE)
     samples = np.round(one.audio * 32_767).astype("<i2")
     for number, arrival in enumerate(one.arrivals):
@@ -155,7 +156,7 @@ def measure(audio: Path, count: int, jitter: float, seed: int) -> dict[str, Any]
     order = np.random.default_rng(0).permutation(len(files))[::-1]
     rooms = [read_audio(audio / "rooms" / f"{name}.flac") for name in HOME_ROOMS]
     noises = [read_audio(path) for path in sorted((audio / "noise_house").glob("*.opus"))]
-    offered = {word: OfferedWords([model_file(word)], None, WordSettings()) for word in WORDS}
+    offered = {word: OfferedWords([model_file(word)], None, PointOptions()) for word in WORDS}
     right: dict[str, list[bool]] = defaultdict(list)
     both, silent, answers, delays = 0, 0, list[list[list[float]]](), list[float]()
     for index in order:
@@ -167,13 +168,15 @@ def measure(audio: Path, count: int, jitter: float, seed: int) -> dict[str, Any]
             for name, room in zip(METRES, chosen, strict=True)
         ]
         words = list(offered[files[index].parent.name].by_name.values())
-        groups, turns = Groups(groups_of(["home=127.0.0.1"])), FairTurns()
+        groups, threads = Groups(groups_of(["home=127.0.0.1"])), SharedThreads()
 
-        async def together(pair: list[Satellite], words: list[OfferedWord], groups: Groups, turns: FairTurns) -> None:
-            await asyncio.gather(*(_stream(one, words, groups, turns) for one in pair))
+        async def together(
+            pair: list[Satellite], words: list[OfferedWord], groups: Groups, threads: SharedThreads
+        ) -> None:
+            await asyncio.gather(*(_stream(one, words, groups, threads) for one in pair))
 
         with asyncio.Runner(loop_factory=_Loop) as runner:
-            runner.run(together(pair, words, groups, turns))
+            runner.run(together(pair, words, groups, threads))
         if not any(one.found for one in pair):
             silent += 1
             continue

@@ -29,7 +29,7 @@ HttpAnswer = tuple[HTTPStatus, str, bytes]
 
 
 class Doors:
-    """The open connections of one server or several.
+    """The open connections of a server.
 
     Where there would be too many, one is closed for the newcomer: of the address that has most, the one that was answered
     longest ago. So everyone finds a door, from this machine and others, and pays for no other's connections.
@@ -52,8 +52,7 @@ class Doors:
                 worst = min(self._open, key=lambda one: (-held[self._open[one][0]], self._open[one][1]))
                 del self._open[worst]
                 with suppress(OSError):  # it has ended
-                    # Not the shutdown of TLS, which would first change what its thread is using.
-                    socket.socket.shutdown(worst, socket.SHUT_RDWR)
+                    worst.shutdown(socket.SHUT_RDWR)
         return True
 
     def answered(self, connection: socket.socket) -> None:
@@ -153,12 +152,11 @@ class BoundedHttpServer(ThreadingHTTPServer):
         handler: Callable[..., BoundedHandler],
         *,
         headers: Mapping[str, str],
-        doors: Doors | None = None,
         listen: bool = True,
     ) -> None:
-        """``headers``: of every answer, next to ``HEADERS``; ``doors``: shared with other servers."""
+        """``headers``: of every answer, next to ``HEADERS``."""
         self.headers = {**HEADERS, **headers}
-        self.doors = Doors() if doors is None else doors
+        self.doors = Doors()
         super().__init__(address, handler, bind_and_activate=listen)
 
     def process_request(self, request: Any, client_address: Any) -> None:
