@@ -12,10 +12,8 @@ def train(
     data: DataFolders,
     out: Path,
     *,
-    checkpoint: Path | None = None,
-    resume: bool = False,
     events: TrainingEvents | None = None,
 ) -> TrainingResult:
     """``train_first_stage`` of a run of these settings, in the folder of ``out``."""
-    run = TrainingRun(config, data, out.parent, out.parent, resume=resume, events=events or TrainingEvents())
-    return train_first_stage(run, out, checkpoint=checkpoint)
+    run = TrainingRun(config, data, out.parent, out.parent, events=events or TrainingEvents())
+    return train_first_stage(run, out)

@@ -13,7 +13,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
 from wakeword_train.recipe import default_recipe, phases_of
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.training_run import DataFolders, Phase, TrainingEvents
+from wakeword_train.training_run import Phase, TrainingEvents
 
 
 def test_a_run_has_the_steps_that_its_settings_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,6 @@ def test_what_ends_a_run_is_told_above_the_bar(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cli: Any, tmp_path: Path
 ) -> None:
     def train_model(*given: object, events: TrainingEvents, **settings: object) -> None:
-        events.begin(DataFolders())
         events.phase(Phase.FIRST, 0.5)
         raise SystemExit(130)  # what Ctrl-C raises
 

@@ -172,7 +172,6 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
         (["high", "--from", "low.onnx"], 1, "leave out --from"),
         (["--from", "low.onnx"], 1, "3 or more recordings"),
         (["--from", "low.onnx", "--data", "."], 2, "--data"),
-        (["--from", "low.onnx", "--resume"], 2, "--resume"),
     ],
 )
 def test_errors_are_reported_before_any_work(

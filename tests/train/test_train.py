@@ -21,7 +21,7 @@ from wakeword_train.second_stage.heads.head_fit import HeadEpoch
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.train_command import advice_on, judge_words
 from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, adversary_advice
+from wakeword_train.training_run import EpochReport, adversary_advice
 
 CONFIG = """
 keyword = "updown"
@@ -135,24 +135,6 @@ def test_a_missing_folder_is_an_error_before_any_work(cli: Cli, option: str) -> 
     done = cli("train", "marvin", option, "nowhere/")
     assert (done.status, len(done.err.splitlines())) == (1, 1)
     assert "nowhere: expected" in done.err
-
-
-@pytest.mark.parametrize("begun", [True, False])
-def test_ctrl_c_in_a_training_says_how_to_go_on(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
-) -> None:
-    def train_model(
-        config: object, folders: DataFolders, out: Path, *, events: TrainingEvents, **settings: object
-    ) -> None:
-        if begun:
-            events.begin(folders)
-        raise SystemExit(130)  # what Ctrl-C raises
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("wakeword_train.train_command.train_model", train_model)
-    done = cli("train", "marvin")
-    assert done.status == 130
-    assert ("--resume goes on" in done.err) == begun
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """A run learns, is repeatable, resumes as if it had not stopped, and writes a model that the runtime accepts."""
 
 import dataclasses
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, epochs
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.epochs import best_epoch
-from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
 from wakeword_train.training_run import EpochReport, TrainingEvents
 
@@ -88,10 +86,7 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(world: Data
     assert run("a.onnx", 1) == run("b.onnx", 1) != run("c.onnx", 2)
 
 
-def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_path: Path) -> None:
-    config = small_config()
-    whole = train(config, world, tmp_path / "whole.onnx")
-
+def test_a_killed_run_leaves_no_model(world: DataFolders, tmp_path: Path) -> None:
     class KilledError(Exception):
         pass
 
@@ -99,58 +94,16 @@ def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_p
         if report.epoch == 3:
             raise KilledError
 
-    checkpoint = tmp_path / "run.checkpoint"
     with pytest.raises(KilledError):
-        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, events=TrainingEvents(epoch=kill))
-    assert not (tmp_path / "resumed.onnx").exists()
-    resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)
-    assert weights(resumed.path) == weights(whole.path)
-    assert [(r.loss, r.health) for r in resumed.reports] == [(r.loss, r.health) for r in whole.reports]
-    healths = [report.health for report in whole.reports if report.health is not None]
+        train(small_config(), world, tmp_path / "killed.onnx", events=TrainingEvents(epoch=kill))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_adversary_finds_worse_points_in_each_epoch_of_the_method(world: DataFolders, tmp_path: Path) -> None:
+    reports = train(small_config(), world, tmp_path / "m.onnx").reports
+    healths = [report.health for report in reports if report.health is not None]
     assert len(healths) == 2
     assert all(health.loss_after >= health.loss_before for health in healths)
-
-
-def test_a_run_goes_on_with_another_second_stage(world: DataFolders, tmp_path: Path) -> None:
-    """The first stage is the same, and does not have to be trained again."""
-    checkpoint = tmp_path / "run.checkpoint"
-    whole = train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint)
-    other = small_config(second_stage=SecondStageConfig(enabled=False, units=8))
-    epochs: list[EpochReport] = []
-    again = train(
-        other,
-        world,
-        tmp_path / "again.onnx",
-        checkpoint=checkpoint,
-        resume=True,
-        events=TrainingEvents(epoch=epochs.append),
-    )
-    assert weights(again.path) == weights(whole.path)
-    assert epochs == []
-    held_out_otherwise = small_config(second_stage=SecondStageConfig(units=8))
-    with pytest.raises(DataError, match="another configuration"):
-        train(held_out_otherwise, world, tmp_path / "again.onnx", checkpoint=checkpoint, resume=True)
-
-
-def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(world: DataFolders, tmp_path: Path) -> None:
-    checkpoint = tmp_path / "run.checkpoint"
-    train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint)
-    with pytest.raises(DataError, match="another configuration"):
-        train(small_config(seed=9), world, tmp_path / "m.onnx", checkpoint=checkpoint, resume=True)
-    checkpoint.write_bytes(b"nothing")
-    with pytest.raises(DataError, match="checkpoint"):
-        train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint, resume=True)
-
-
-def test_a_checkpoint_of_other_recordings_is_refused(tmp_path: Path) -> None:
-    root = write_world(tmp_path / "world")
-    checkpoint = tmp_path / "run.checkpoint"
-    train(small_config(), DataFolders(speech_commands=root), tmp_path / "m.onnx", checkpoint=checkpoint)
-    shutil.rmtree(root / "low")
-    with pytest.raises(DataError, match="other recordings"):
-        train(
-            small_config(), DataFolders(speech_commands=root), tmp_path / "m.onnx", checkpoint=checkpoint, resume=True
-        )
 
 
 def test_the_chosen_epoch_is_one_of_the_methods_own() -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from wakeword.base.events import Line
 from wakeword.cli.steps import Steps, steps_shown
-from wakeword_train.training_run import DataFolders, EpochReport, Phase, TrainingEvents, describe_health
+from wakeword_train.training_run import EpochReport, Phase, TrainingEvents, describe_health
 
 
 @contextmanager
@@ -22,11 +22,6 @@ class ShownEvents(TrainingEvents):
     def __init__(self, phases: Sequence[Phase], steps: Steps) -> None:
         self._phases, self._steps = phases, steps
         self._phase: Phase | None = None
-        self.begun = False
-
-    def begin(self, folders: DataFolders) -> None:
-        """What is made from now on is kept."""
-        self.begun = True
 
     def note(self, line: str) -> None:
         """A line above the bar."""

@@ -19,7 +19,7 @@ from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
-from wakeword.takes.own_voice import MIN_TAKES
+from wakeword.takes.take import MIN_TAKES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores

@@ -73,7 +73,6 @@ def enrol_model(
         raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
-    events.begin(folders)
     plan = config.synthesis
     close, others = plan.near_negatives or _NEAR_NEGATIVES, plan.negatives or _NEGATIVES
     spoken = dataclasses.replace(config, synthesis=dataclasses.replace(plan, near_negatives=close, negatives=others))

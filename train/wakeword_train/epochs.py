@@ -1,12 +1,10 @@
-"""The training loop: warm-up, adversary, validation, best weights, resume."""
+"""The training loop: warm-up, adversary, validation, best weights."""
 
 import copy
-import dataclasses
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,6 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.base.errors import DataError
-from wakeword.base.files import replacing
-from wakeword.batch.jobs.job_run import in_this_process
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.config import TrainConfig
@@ -25,10 +20,8 @@ from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import Trainer
-from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
-from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training_run import EpochReport, Phase, TrainingRun
 
 _MOST_LONG = 5_000
@@ -135,15 +128,11 @@ def fit(
     sampler: BatchSampler,
     validation: ValidationSet,
     *,
-    checkpoint: Path | None = None,
     trained: int = 0,
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
     """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 
-    ``checkpoint`` is written after each epoch. A run that resumes continues from it as if it had not stopped, with
-    whatever settings of a second stage, which comes afterwards. On the CPU the same configuration and data give the same
-    weights. ``trained``: first stages of this run before it. The run's executor searches background for what is mistaken
-    for the word.
+    On the CPU the same configuration and data give the same weights. ``trained``: first stages of this run before it.
     """
     config, device = run.config, run.device
     method = method_named(config.method)
@@ -158,19 +147,15 @@ def fit(
     schedule = config.schedule
     trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
     state = _State(config, network, trainer, sampler, device)
-    if run.resume and checkpoint is not None and checkpoint.is_file():
-        state.load(checkpoint)
-    elif method.pretrain is not None:
+    if method.pretrain is not None:
         method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch))
         trainer.restart_average()
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
-    for epoch in range(len(state.reports), schedule.epochs):
+    for epoch in range(schedule.epochs):
         if epoch == schedule.warmup_epochs:
             sampler.relocate_words(partial(score_windows, state.averaged, device=device))
         if epoch in mining_epochs:
-            # The processes of an executor do not share a device.
-            mining = run.executor if device == "cpu" else in_this_process
-            sampler.mine(partial(score_windows, state.averaged, device=device), executor=mining)
+            sampler.mine(partial(score_windows, state.averaged, device=device))
         newest = state.reports[-1] if state.reports else None
         if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
             break
@@ -178,8 +163,6 @@ def fit(
         state.reports.append(report)
         if report is best_epoch(state.reports):
             state.best = copy.deepcopy(state.averaged.state_dict())
-        if checkpoint is not None:
-            state.save(checkpoint)
         run.events.phase(Phase.FIRST, (trained + report.epoch / schedule.epochs) / config.first_stages)
         run.events.epoch(report)
     network.load_state_dict(state.best)
@@ -231,7 +214,7 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
 
 
 class _State:
-    """Everything that changes during training, and its checkpoint."""
+    """Everything that changes during training."""
 
     def __init__(
         self, config: TrainConfig, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler, device: str
@@ -255,56 +238,3 @@ class _State:
         for _ in range(count):
             batch = self.sampler.next()
             yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
-
-    def save(self, path: Path) -> None:
-        content = {
-            "config": _of_first_stage(self.config),
-            "data": self.sampler.fingerprint,
-            "network": self.network.state_dict(),
-            "average": self.trainer.average.state_dict(),
-            "optimiser": self.trainer.optimiser.state_dict(),
-            "best": self.best,
-            "sampler": self.sampler.state(),
-            # Dropout draws from torch's own generator.
-            "torch": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-            "reports": [dataclasses.asdict(report) for report in self.reports],
-        }
-        with replacing(path) as temporary:
-            torch.save(content, temporary)
-
-    def load(self, path: Path) -> None:
-        try:
-            content = torch.load(path, weights_only=True, map_location="cpu")
-            if content["config"] != _of_first_stage(self.config):
-                raise DataError(
-                    f"{path}: this checkpoint is of another configuration; remove it or train without resume"
-                )
-            if content["data"] != self.sampler.fingerprint:
-                raise DataError(f"{path}: this checkpoint is of a run on other recordings; train without resume")
-            self.network.load_state_dict(content["network"])
-            self.trainer.average.load_state_dict(content["average"])
-            self.trainer.optimiser.load_state_dict(content["optimiser"])
-        except DataError:
-            raise
-        except Exception as error:  # torch.load can raise any exception
-            raise DataError(f"{path}: expected a checkpoint of a training run, could not read it: {error}") from error
-        self.best = content["best"]
-        self.sampler.restore(content["sampler"])
-        torch.set_rng_state(content["torch"])
-        if torch.cuda.is_available() and content["cuda"]:
-            torch.cuda.set_rng_state_all(content["cuda"])
-        self.reports = [
-            EpochReport(**{**report, "health": report["health"] and AdversaryHealth(**report["health"])})
-            for report in content["reports"]
-        ]
-
-
-def _of_first_stage(config: TrainConfig) -> str:
-    """The settings that a checkpoint is of: a run may go on with another second stage, which comes after it.
-
-    Not without one, or with one where there was none: that changes which background is held out. What the parts of the
-    background change is known by the recordings.
-    """
-    second_stage = SecondStageConfig(enabled=config.second_stage.enabled)
-    return repr(dataclasses.replace(config, second_stage=second_stage, background_folds=0))

@@ -48,7 +48,6 @@ def train_model(
     *,
     work: Path | str = "runs",
     device: str = "cpu",
-    resume: bool = False,
     events: TrainingEvents | None = None,
     executor: Callable[[float], Executor] = in_this_process,
 ) -> TrainingResult:
@@ -64,9 +63,8 @@ def train_model(
     ```
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself if no recordings of it are given.
-    Clips and the checkpoint go to the keyword's folder in ``work``; clips of the same settings are used again, and with
-    ``resume`` a run continues if its first stage has the same settings. ``device`` is ``cpu`` or ``cuda``. ``events`` is
-    told when the work begins, of each epoch, of phases, and of each step and warning; without ``events`` the lines are
+    Clips go to the keyword's folder in ``work``; those of the same settings are used again. ``device`` is ``cpu`` or
+    ``cuda``. ``events`` is told of each epoch, of phases, and of each step and warning; without ``events`` the lines are
     logged. ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as speaking,
     searching background and training heads; the model does not depend on it.
 
@@ -77,8 +75,7 @@ def train_model(
     out = Path(out)
     check_training(config, folders, out, device=device)
     events, own = events or TrainingEvents(), Path(work) / file_stem(config.keyword)
-    events.begin(folders)
-    run = with_synthesised(TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, resume, events, executor))
+    run = with_synthesised(TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, events, executor))
     result, stand_ins = _train_first_stages(run)
     draft = result.path
     if config.second_stage.enabled:
@@ -105,14 +102,12 @@ def check_training(config: TrainConfig, folders: DataFolders, out: Path, *, devi
 def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]]:
     """Train the first stage, and its stand-ins if there are any, while the looks of the second are made."""
     config = run.config
-    checkpoint, *others = _checkpoints(run)
-    if not run.resume:
-        _forget([checkpoint, *others, run.work / STUDENT_FILE])
-    draft = checkpoint.with_suffix(".onnx")
+    # What an earlier training has left is not of this word's new model.
+    (run.work / STUDENT_FILE).unlink(missing_ok=True)
     run.events.phase(Phase.READING, 0.0)
     clips = gather_clips(config, run.folders)
     with looks_ahead(config, clips, run.cache, run.executor) as looks_are_made:
-        result = train_first_stage(run, draft, checkpoint=checkpoint)
+        result = train_first_stage(run, _drafts(run)[0])
         stand_ins = train_stand_ins(run)
         if config.second_stage.enabled:
             run.events.phase(Phase.LISTENING, 0.0)
@@ -120,17 +115,11 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
     return result, stand_ins
 
 
-def _checkpoints(run: TrainingRun) -> list[Path]:
-    """The files of the state of each training of the first stage: its own, then the files of its stand-ins."""
+def _drafts(run: TrainingRun) -> list[Path]:
+    """The model file of each training of the first stage: its own, then those of its stand-ins."""
     config, folds = run.config, run.config.background_folds
     parts = [f"-without-{number}-of-{folds}" for number in range(1, config.first_stages)]
-    return [run.work / f"{config.method}-{config.seed}{part}.checkpoint" for part in ("", *parts)]
-
-
-def _forget(checkpoints: Sequence[Path]) -> None:
-    """Remove what an earlier run left, which is not to go on."""
-    for path in checkpoints:
-        path.unlink(missing_ok=True)
+    return [run.work / f"{config.method}-{config.seed}{part}.onnx" for part in ("", *parts)]
 
 
 def train_stand_ins(run: TrainingRun) -> list[StandIn]:
@@ -139,16 +128,13 @@ def train_stand_ins(run: TrainingRun) -> list[StandIn]:
     The part that one is to judge also chooses its epoch, as the validation split does for the first stage itself.
     """
     found, folds = [], run.config.background_folds
-    checkpoints = _checkpoints(run)[1:]
-    if not run.resume:
-        _forget(checkpoints)
-    clips = gather_clips(run.config, run.folders) if checkpoints else []
-    for fold, checkpoint in enumerate(checkpoints):
+    drafts = _drafts(run)[1:]
+    clips = gather_clips(run.config, run.folders) if drafts else []
+    for fold, path in enumerate(drafts):
         if without_fold(clips, fold, folds) == clips:
             continue  # there are fewer speakers than parts
         run.events.note(f"the first stage again, without part {fold + 1} of {folds} of the background")
-        path = checkpoint.with_suffix(".onnx")
-        result = train_first_stage(run, path, checkpoint=checkpoint, fold=fold)
+        result = train_first_stage(run, path, fold=fold)
         found.append(StandIn.of(path, result.clips))
         del result  # and with it the copies of the recordings
     return found

@@ -14,7 +14,6 @@ from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword.cli.app import INSIDE
 from wakeword.cli.console import complain, note
-from wakeword.cli.job_options import how_to_go_on
 from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
@@ -87,22 +86,21 @@ def _train(
         raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
     note(f"comparing {settings.keyword!r} with what people say; this takes some seconds")
-    # A user who wrote a configuration for a word, or resumes its training, has decided.
-    for line in judge_words(settings, anyway=options.anyway or options.resume or options.config is not None):
+    # A user who wrote a configuration for a word has decided.
+    for line in judge_words(settings, anyway=options.anyway or options.config is not None):
         note(line)
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
     for line in describe_plan(settings, folders):
         note(line)
     if teach is not None:
         note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
-    with phases_shown(phases_of(settings)) as events, how_to_go_on(lambda: events.begun, write=events.note):
+    with phases_shown(phases_of(settings)) as events:
         result = train_model(
             settings,
             folders,
             out,
             work=options.work,
             device=options.device.value,
-            resume=options.resume,
             events=events,
             executor=executor,
         )

@@ -34,7 +34,7 @@ _METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, d
 _SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
 _REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
-_WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
+_WORK = typer.Option("--work", metavar="DIR", help="For synthesised clips.")
 
 
 _LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de, ar or zh; default en.")
@@ -76,7 +76,6 @@ class TrainOptions:
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False
     work: Annotated[Path, _WORK] = Path("runs")
     report: Annotated[bool, _REPORT] = True
     engine: Annotated[str | None, _FOR] = None

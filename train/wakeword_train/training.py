@@ -128,14 +128,12 @@ def train_first_stage(
     run: TrainingRun,
     out: Path,
     *,
-    checkpoint: Path | None = None,
     fold: int | None = None,
 ) -> TrainingResult:
     """Train a model for the run's keyword and write it, without operating points yet, to ``out``.
 
-    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``checkpoint`` is written
-    after each epoch; a run that resumes continues from it as if it had not stopped. ``fold``: the part of
-    ``config.background_folds`` whose background is left out.
+    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``fold``: the part
+    of ``config.background_folds`` whose background is left out.
     """
     config = run.config
     check_keyword(config)
@@ -165,7 +163,7 @@ def train_first_stage(
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
     validation = validation_set(held_out, config.network.window, packed=packed)
     trained = 0 if fold is None else fold + 1
-    network, reports = fit(run, sampler, validation, checkpoint=checkpoint, trained=trained)
+    network, reports = fit(run, sampler, validation, trained=trained)
     card = ModelCard(
         phrase=config.keyword,
         version=datetime.date.today().strftime("%Y.%m.%d"),

@@ -88,9 +88,6 @@ class TrainingEvents(Events):
         """A step that begins, or a warning, as one line."""
         self._note(line)
 
-    def begin(self, folders: DataFolders) -> None:
-        """All settings have been checked, and the work begins."""
-
     def phase(self, phase: Phase, done: float) -> None:
         """How much of a phase is done, 0..1."""
 
@@ -106,13 +103,11 @@ class TrainingRun:
     config: TrainConfig
     folders: DataFolders
     work: Path
-    """The keyword's own folder, for checkpoints and synthesised clips."""
+    """The keyword's own folder, for drafts and synthesised clips."""
     cache: Path
     """Where the embeddings of all keywords' recordings are kept."""
     device: str = "cpu"
     """``cpu`` or ``cuda``."""
-    resume: bool = False
-    """Whether to go on with the checkpoints of an earlier run of the same settings."""
     events: TrainingEvents = field(default_factory=TrainingEvents)
     executor: Callable[[float], Executor] = in_this_process
     """Gives the executor for work that costs as much as so many seconds of audio. No result depends on it."""

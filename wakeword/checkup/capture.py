@@ -8,7 +8,7 @@ import numpy as np
 
 from wakeword.base.errors import AudioDeviceError
 from wakeword.checkup.findings import CheckRecording
-from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device
+from wakeword.microphone.device import Block, Device, InputStream, MicrophoneStats, find_device
 from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
 
 # Devices begin with zeros, clicks, or an offset that fades.
@@ -34,7 +34,7 @@ def record_device(
     Raises ``AudioDeviceError`` if PortAudio or the device is missing, cannot be opened, or delivers nothing.
     """
     device = PORTAUDIO.call(lambda: find_device(wanted))
-    losses = Losses()
+    losses = MicrophoneStats()
     channels = device.channels if device.channels <= _MOST_CHANNELS else 2
     stream = PORTAUDIO.call(
         lambda: InputStream(device, channels, block_seconds=0.02, max_seconds=10.0, losses=losses),

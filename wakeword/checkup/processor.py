@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -34,8 +33,6 @@ class Cost(NamedTuple):
     """CPU milliseconds of all threads per second of audio."""
     real_time_factor: float
     """Elapsed seconds per second of audio."""
-    longest_ms: float
-    """Elapsed milliseconds of the block that took longest, so the most that a detection waits."""
 
 
 def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
@@ -50,13 +47,10 @@ def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
 
 def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> Cost:
     """The cost of pushing these blocks, ``seconds`` of audio in total."""
-    cpu, clocks = time.process_time(), [time.perf_counter()]
+    cpu, clock = time.process_time(), time.perf_counter()
     for block in blocks:
         push(block)
-        clocks.append(time.perf_counter())
-    cpu, elapsed = time.process_time() - cpu, clocks[-1] - clocks[0]
-    longest = max((after - before for before, after in pairwise(clocks)), default=0.0)
-    return Cost(1_000 * cpu / seconds, elapsed / seconds, 1_000 * longest)
+    return Cost(1_000 * (time.process_time() - cpu) / seconds, (time.perf_counter() - clock) / seconds)
 
 
 def examine_processor(model: str) -> Finding:
@@ -73,7 +67,7 @@ def examine_processor(model: str) -> Finding:
         return finding(PROCESSOR, math.nan, "ms/s", str(error), "bad", advice)
     # The first turn fills the first window, buffers and gates.
     turns = [cost(push, blocks, _SECONDS) for _ in range(1 + _TURNS)][1:]
-    cpu_ms, real_time = (median(column) for column in list(zip(*turns, strict=True))[:2])
+    cpu_ms, real_time = (median(column) for column in zip(*turns, strict=True))
     text = f"{cpu_ms:.1f} ms of CPU per second of audio, RTF {real_time:.3f}; more while a second stage looks"
     advice = "Close other busy programs, or use a faster machine: listening takes too much of a core."
     verdict = graded(max(real_time, cpu_ms / 1_000), _WARN_ABOVE, _BAD_ABOVE)

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import WorkerError
-from wakeword.base.events import Line
 from wakeword.batch.jobs.journal import Journal, open_journal
 from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.batch.jobs.work import Report
@@ -67,13 +66,13 @@ def open_results(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
 
 
 @contextmanager
-def how_to_go_on(is_kept: Callable[[], bool], *, write: Line = note) -> Iterator[None]:
+def how_to_go_on(is_kept: Callable[[], bool]) -> Iterator[None]:
     """Where Ctrl-C, SIGTERM, or what is no fault of the input ends the run and its results are kept: say so."""
     try:
         yield
     except (SystemExit, KeyboardInterrupt, WorkerError, OSError):
         if is_kept():
-            write("ended early; what is done is kept, and the same command with --resume goes on with it")
+            note("ended early; what is done is kept, and the same command with --resume goes on with it")
         raise
 
 

@@ -17,9 +17,8 @@ from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
-from wakeword.takes.own_voice import MIN_TAKES, TALK, learn_voice
 from wakeword.takes.playback import play
-from wakeword.takes.take import Fault, Take, TakeFolder, TakeStream
+from wakeword.takes.take import MIN_TAKES, Fault, Take, TakeFolder, TakeStream, learn_voice
 
 _FAULTS_IN_A_ROW = 5
 """Rejected takes after which recording without questions is given up."""
@@ -70,7 +69,8 @@ def _say_how_to_go_on(keyword: str, folder: Path, *, takes: int) -> None:
         again = shlex.join(["wakeword", "record", keyword, "--count", str(10 - takes), "--out", str(folder)])
         note(f"next: {again} ({counted(takes, 'take')} so far; a voice is learnt from {MIN_TAKES} or more, better 10)")
     elif own.is_file() or find_model(keyword, shipped_models()) is not None:
-        note(f"next: {learn_voice(base, folder)} ({TALK}; it takes some two minutes)")
+        talk = "talk: a folder with an hour or more of speech without the word, such as radio"
+        note(f"next: {learn_voice(base, folder)} ({talk}; it takes some two minutes)")
     else:
         train = shlex.join(["wakeword", "train", keyword, "--positives", str(folder)])
         note(f"next: {train} (no model of {keyword!r} is here yet to fine-tune in two minutes, so it is trained anew)")

@@ -76,12 +76,6 @@ def is_supported(point: OperatingPoint) -> bool:
     return assurance is not None and assurance >= SUPPORTED
 
 
-def fires_often(point: OperatingPoint) -> bool:
-    """Whether a point lets a model wake by mistake more than ``OFTEN`` times an hour of speech, or did so."""
-    measured = point.false_accepts_per_hour
-    return (point.kind == "fa_per_hour" and point.target > OFTEN) or (measured is not None and measured.value > OFTEN)
-
-
 def _limit_of_rate(point: OperatingPoint) -> str:
     rate, assurance = point.false_accepts_per_hour, _assurance(point)
     if rate is None or assurance is None:

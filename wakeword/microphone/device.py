@@ -30,18 +30,18 @@ class DeviceEvent:
     """Missing audio: until now, or in total for ``resumed``, ``paused`` and ``dropped``."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class MicrophoneStats:
-    """Losses of a microphone since it was made."""
+    """Losses of a microphone since it was made. Callbacks count them, and any thread may read them."""
 
-    dropped_blocks: int
+    dropped_blocks: int = 0
     """Blocks lost because the consumer was too slow."""
-    dropped_seconds: float
-    overflows: int
+    dropped_seconds: float = 0.0
+    overflows: int = 0
     """Blocks before which the driver reported lost samples."""
-    gaps: int
+    gaps: int = 0
     """Number of times that the device was gone and came back, or skipped more than 0.1 s."""
-    gap_seconds: float
+    gap_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,6 @@ class Block(NamedTuple):
     samples: Samples
     """``(frames, channels)`` int16."""
     stamp: Stamp
-
-
-@dataclass
-class Losses:
-    """Losses counted by callbacks; may be read by any thread."""
-
-    dropped_blocks: int = 0
-    dropped_seconds: float = 0.0
-    overflows: int = 0
 
 
 def list_devices() -> list[Device]:
@@ -134,7 +125,9 @@ class InputStream:
     Opened with all channels of the device if it refuses ``channels``. Raises ``AudioDeviceError`` if it cannot be opened.
     """
 
-    def __init__(self, device: Device, channels: int, *, block_seconds: float, max_seconds: float, losses: Losses):
+    def __init__(
+        self, device: Device, channels: int, *, block_seconds: float, max_seconds: float, losses: MicrophoneStats
+    ):
         self.device = device
         self.ended = threading.Event()
         """Set when the device has ended the stream; ``get`` still returns the blocks from before."""

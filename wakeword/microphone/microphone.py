@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
-from dataclasses import asdict
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -24,7 +24,6 @@ from wakeword.microphone.device import (
     DeviceEvent,
     EventKind,
     InputStream,
-    Losses,
     MicrophoneStats,
     find_device,
     list_devices,
@@ -94,17 +93,15 @@ class Microphone:
         """Sample rate of all blocks, Hz, even if the device comes back at another rate."""
         self.channels = min(channels, self._device.channels)
         """Channels of all blocks, once the microphone is open."""
-        self._losses = Losses()
-        self._gaps = 0
-        self._gap_seconds = 0.0
+        self._stats = MicrophoneStats()
         self._clock = StreamClock(self.sample_rate)
         self._closed = threading.Event()
         self._closed.set()
 
     @property
     def stats(self) -> MicrophoneStats:
-        """All that has been counted; may be read by any thread."""
-        return MicrophoneStats(**asdict(self._losses), gaps=self._gaps, gap_seconds=self._gap_seconds)
+        """All that has been counted until now; may be read by any thread."""
+        return replace(self._stats)
 
     def __enter__(self) -> "Microphone":
         stream = PORTAUDIO.call(partial(self._open, self._device), undo=InputStream.close)
@@ -120,7 +117,7 @@ class Microphone:
             self.channels,
             block_seconds=self._block_seconds,
             max_seconds=self._max_seconds,
-            losses=self._losses,
+            losses=self._stats,
         )
 
     def _reopen(self, gone: InputStream) -> InputStream:
@@ -197,8 +194,8 @@ class Microphone:
         dropped, paused = self._clock.missing(block.stamp)
         self._captured_until = block.stamp.captured + block.stamp.frames / self._device.sample_rate
         if paused:
-            self._gaps += 1
-            self._gap_seconds += paused
+            self._stats.gaps += 1
+            self._stats.gap_seconds += paused
             self._report("paused", f"'{self.name}' has skipped {paused:.1f} s of audio", paused)
         if dropped:
             self._report("dropped", f"{dropped:.1f} s of audio were dropped; this program reads too slowly", dropped)
@@ -223,8 +220,8 @@ class Microphone:
             if block is not None:
                 self._missing(block)
                 gap = max(0.0, block.stamp.captured - captured_until)
-                self._gaps += 1
-                self._gap_seconds += gap
+                self._stats.gaps += 1
+                self._stats.gap_seconds += gap
                 self._report("resumed", f"'{self.name}' is back after {gap:.1f} s", gap)
             return block
         return None

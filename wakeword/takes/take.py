@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +15,8 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array, Samples
 from wakeword.takes.word_region import Region, locate_word
 
+MIN_TAKES = 3
+"""Fewer could not be held out in turn when a model learns a voice; ten are better."""
 COUNT_SECONDS = 0.7
 """Time between two counts: long enough to read them, and for the click of a key to fade out."""
 
@@ -179,3 +182,11 @@ class TakeFolder:
         with replacing(path, private=True) as temporary:
             write_audio(temporary, take.samples)
         return path
+
+
+def learn_voice(base: str, takes: Path) -> str:
+    """The command that fine-tunes the model ``base``, a name or a file, on the folder ``takes``."""
+    out = f"my-{Path(base).stem}.onnx".replace(" ", "-")
+    return shlex.join(
+        ["wakeword", "train", "--from", base, "--positives", str(takes), "--background", "talk", "--out", out]
+    )

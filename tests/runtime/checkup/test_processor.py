@@ -52,7 +52,7 @@ def test_the_cost_of_listening_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_busier_of_processor_and_clock_decides(
     monkeypatch: pytest.MonkeyPatch, cpu_ms: float, real_time_factor: float, verdict: str
 ) -> None:
-    monkeypatch.setattr(processor, "cost", lambda *_: Cost(cpu_ms, real_time_factor, 1.0))
+    monkeypatch.setattr(processor, "cost", lambda *_: Cost(cpu_ms, real_time_factor))
     found = examine_processor(KEYWORD)
     assert (found.value, found.unit, found.verdict) == (cpu_ms, "ms/s", verdict)
     assert bool(found.advice) == (verdict != "ok")

@@ -12,16 +12,14 @@ from support.first_stages import train
 from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
-from wakeword.base.errors import ConfigError, WorkerError
-from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor
+from wakeword.base.errors import ConfigError
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
-from wakeword_train.data.mining import MiningConfig, MiningWork, hardest_places, stretches
+from wakeword_train.data.mining import MiningConfig, hardest_places
 from wakeword_train.data.store import ClipStore
 from wakeword_train.epochs import score_windows
 from wakeword_train.model.network import WakeWordNetwork
@@ -58,32 +56,23 @@ def places(store: ClipStore, count: int) -> list[tuple[int, int]]:
     return list(zip(rows.tolist(), offsets.tolist(), strict=True))
 
 
-def test_the_places_do_not_depend_on_processes_and_threads(background: ClipStore) -> None:
+def test_the_places_do_not_depend_on_threads(background: ClipStore) -> None:
     torch.manual_seed(0)
     score = partial(score_windows, WakeWordNetwork(n_features=32, hidden_size=8, pooling="attention"))
 
-    def found(executor: Executor) -> tuple[Tensor, ...]:
-        frontend = Frontend()
-        return hardest_places(
-            background, score, frontend=frontend, window=WINDOW, count=50, executor=lambda seconds: executor
-        )
+    def found(threads: int) -> tuple[Tensor, ...]:
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        try:
+            best = hardest_places(background, score, frontend=Frontend(), window=WINDOW, count=50)
+            assert torch.get_num_threads() == threads
+            return best
+        finally:
+            torch.set_num_threads(before)
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        alone = found(Executor())
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    shared = found(Processes(1))
-    assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
-    assert len(alone[0]) == 50
-
-
-def test_scores_that_are_lost_end_the_training(background: ClipStore) -> None:
-    (piece, *_) = stretches(background, Frontend().config, WINDOW)
-    with pytest.raises(WorkerError, match="recording 0"):
-        MiningWork(loudest, Frontend().config, WINDOW).lost(piece, "died")
+    one, two = found(1), found(2)
+    assert all(torch.equal(some, others) for some, others in zip(one, two, strict=True))
+    assert len(one[0]) == 50
 
 
 def test_the_hardest_place_of_each_recording_is_found(background: ClipStore) -> None:

@@ -1,18 +1,32 @@
-"""One wake-word engine as a record, and the protocol of a running one.
+"""Wake-word engines of others: a record each, from installed packages, and the protocol of a running one.
+
+A package adds one with an entry point of the group ``wakeword.contenders`` that has the engine's name and refers to its
+``Contender`` record; ``wakeword-export`` adds microWakeWord and openWakeWord so::
+
+    [project.entry-points."wakeword.contenders"]
+    myengine = "my_package.listening:ENGINE"
 
 This module and the files of the engines import nothing heavy: a benchmark measures what the import of an engine takes.
 """
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from wakeword.base.errors import ConfigError
+from wakeword.base.plugins import load_plugin, plugin_names
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+ENTRY_POINTS = "wakeword.contenders"
+"""Group of the entry points through which packages add engines."""
+OURS = "ours"
+"""In place of an engine: this project's models."""
 
 
 class RunningEngine(Protocol):
@@ -77,3 +91,19 @@ class Contender:
             return importlib.metadata.version(self.distribution)
         except importlib.metadata.PackageNotFoundError:
             return "?"
+
+
+def contenders() -> Iterator[Contender]:
+    """All engines, each loaded when it is due. Raises as ``contender_named`` does."""
+    return map(contender_named, plugin_names(ENTRY_POINTS))
+
+
+def contender_named(name: str) -> Contender:
+    """The engine of that name. Raises ``ConfigError`` if there is none, or if its package cannot be used."""
+    found: Contender | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
+    if found is None:
+        known = ", ".join([OURS, *plugin_names(ENTRY_POINTS)])
+        raise ConfigError(
+            f"expected NAME:FILE (pip install '.[peers]' adds engines) with a name among {known}, got {name!r}"
+        )
+    return found

@@ -6,8 +6,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from wakeword.batch.jobs.job_run import in_this_process
-from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.augment import (
@@ -167,47 +165,15 @@ class BatchSampler:
         size = len(self._labels)
         return self._pool[torch.randint(_POOL, (size,), generator=self.generator), torch.arange(size)]
 
-    @property
-    def fingerprint(self) -> str:
-        """Identifies the clips: samplers with the same fingerprint draw from the same recordings."""
-        parts = {kind.value: store.fingerprint for kind, store in self.stores.items()}
-        if self.packed is not None:
-            parts[_PACKED] = self.packed.fingerprint
-        return "-".join(f"{name}:{value}" for name, value in sorted(parts.items()))
-
-    def state(self) -> dict[str, Tensor]:
-        """What changes while sampling, for a checkpoint: the generator, regions ``(clips,)``, mined ``(places,)``."""
-        positives = self.stores[Kind.POSITIVE]
-        regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
-        hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
-        packed = {"packed_rows": self._hard_packed[0], "packed_offsets": self._hard_packed[1]}
-        return {"generator": self.generator.get_state(), **regions, **hard, **packed}
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Continue from the tensors of ``state``, in their shapes, with the same clips."""
-        positives = self.stores[Kind.POSITIVE]
-        self.generator.set_state(state["generator"])
-        positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
-        self._hard = state["hard_rows"], state["hard_offsets"]
-        self._hard_packed = state["packed_rows"], state["packed_offsets"]
-
-    def mine(
-        self, score: Callable[[Tensor], Tensor], *, executor: Callable[[float], Executor] = in_this_process
-    ) -> None:
+    def mine(self, score: Callable[[Tensor], Tensor]) -> None:
         """From now on, draw a share of the background from where ``score`` is highest.
 
-        ``score``: windows ``(batch, window, n_mfcc)`` -> ``(batch,)``. ``executor`` as for ``hardest_places``.
+        ``score``: windows ``(batch, window, n_mfcc)`` -> ``(batch,)``.
         """
         store = self.stores.get(Kind.BACKGROUND)
         if store is not None:
-            self._hard = hardest_places(
-                store,
-                score,
-                frontend=self.frontend,
-                window=self.window,
-                count=self.mining.places,
-                executor=executor,
-            )
+            places = self.mining.places
+            self._hard = hardest_places(store, score, frontend=self.frontend, window=self.window, count=places)
         if self.packed is not None:
             self._hard_packed = hardest_packed(self.packed, score, window=self.window, count=self.mining.places)
 

@@ -4,15 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.audio.features import FeatureConfig
-from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.batch.jobs.job_run import Run, in_this_process
-from wakeword.batch.jobs.work import Executor, Report, WholeWork
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
@@ -45,58 +39,6 @@ class MiningConfig:
         return {warmup + index * (total - warmup) // self.rounds for index in range(self.rounds)}
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Half a minute of a recording: a piece of work."""
-
-    row: int
-    """Number of the recording in its store."""
-    first: int
-    """Its first sample in the recording."""
-    pcm: NDArray[np.int16]
-    """``(samples,)``"""
-
-    @property
-    def key(self) -> str:
-        """Its place."""
-        return f"recording {self.row} from sample {self.first}"
-
-    @property
-    def size(self) -> float:
-        """Samples."""
-        return float(len(self.pcm))
-
-    @property
-    def seconds(self) -> float:
-        """Seconds of audio."""
-        return len(self.pcm) / SAMPLE_RATE
-
-
-class MiningWork(WholeWork[Stretch]):
-    """Scores the windows of stretches: ``wakeword.batch.jobs.work.Work``. Rows are scores ``(windows,)`` float32.
-
-    ``score`` is pickled with the work, if that is done in other processes. Every process uses one thread, so that scores
-    are the same in each.
-    """
-
-    def __init__(self, score: Score, config: FeatureConfig, window: int) -> None:
-        self._score, self._config, self._window = score, config, window
-
-    def begin(self, report: Report) -> Callable[[Stretch], NDArray[np.float32]]:
-        """The function that gives a stretch's scores, ``(windows,)``."""
-        frontend = Frontend(self._config)
-
-        def score(item: Stretch) -> NDArray[np.float32]:
-            with one_thread():
-                frames = frontend(torch.from_numpy(item.pcm).float()[None] / 32_768)[0]
-                windows = frames.unfold(0, self._window, DEFAULT_HOP).transpose(1, 2)
-                found: NDArray[np.float32] = self._score(windows).numpy()
-            report(item.size, item.seconds)
-            return found
-
-        return score
-
-
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let torch use one thread: with others, sums can differ in their last digit."""
@@ -108,37 +50,25 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def stretches(store: ClipStore, config: FeatureConfig, window: int) -> list[Stretch]:
-    """The recordings of a store in stretches. Their windows begin where the running engine begins its own."""
-    hop, found = config.hop_length, []
-    for row, length in enumerate(store.lengths.tolist()):
-        start = int(store.starts[row])
-        for first in range(0, length - config.samples_in(window) + 1, _PIECE * hop):
-            last = min(length, first + config.samples_in(_PIECE + window - 1))
-            found.append(Stretch(row, first, store.samples[start + first : start + last].numpy()))
-    return found
-
-
 def hardest_places(
-    store: ClipStore,
-    score: Score,
-    *,
-    frontend: Frontend,
-    window: int,
-    count: int,
-    executor: Callable[[float], Executor] = in_this_process,
+    store: ClipStore, score: Score, *, frontend: Frontend, window: int, count: int
 ) -> tuple[Tensor, Tensor]:
     """Clips and offsets (samples) of the ``count`` windows of highest score, each ``(places,)`` int64.
 
     Windows begin where the running engine begins its own, a hop apart. Fewer are returned if the recordings hold fewer.
-    ``executor`` gives the executor for so many seconds of audio; the result does not depend on it.
     """
-    run = Run(MiningWork(score, frontend.config, window), stretches(store, frontend.config, window))
-    rows, offsets, scores = [], [], []
-    for piece, found in run.rows(executor(run.seconds), lambda size, seconds: None):
-        rows.append(torch.full((len(found),), piece.row))
-        offsets.append(piece.first + torch.arange(len(found)) * DEFAULT_HOP * frontend.config.hop_length)
-        scores.append(torch.from_numpy(found))
+    config = frontend.config
+    hop, rows, offsets, scores = config.hop_length, [], [], []
+    with one_thread():
+        for row, length in enumerate(store.lengths.tolist()):
+            start = int(store.starts[row])
+            for first in range(0, length - config.samples_in(window) + 1, _PIECE * hop):
+                last = min(length, first + config.samples_in(_PIECE + window - 1))
+                frames = frontend(store.samples[start + first : start + last].float()[None] / 32_768)[0]
+                found = score(frames.unfold(0, window, DEFAULT_HOP).transpose(1, 2))
+                rows.append(torch.full((len(found),), row))
+                offsets.append(first + torch.arange(len(found)) * DEFAULT_HOP * hop)
+                scores.append(found)
     return _best(rows, offsets, scores, count)
 
 

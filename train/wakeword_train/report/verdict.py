@@ -9,7 +9,7 @@ from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
-from wakeword.takes.own_voice import learn_voice, record_command
+from wakeword.takes.take import learn_voice
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_train.ear import ear_of_digest
 from wakeword_train.points import COMPARED, ENROLMENT, FEW, TYPED, by_synthetic_voices, found
@@ -165,7 +165,10 @@ def _takes(word: str, model: str) -> NextStep:
     return NextStep(
         "record yourself ten times, and it learns your voice in some two minutes (talk: an hour or more of speech without "
         "the word). Train it anew, with --positives, only with recordings of several people",
-        (record_command(word), learn_voice(model, Path("takes"))),
+        (
+            shlex.join(["wakeword", "record", word, "--count", "10", "--out", "takes"]),
+            learn_voice(model, Path("takes")),
+        ),
     )
 
 

@@ -98,7 +98,6 @@ class TrainWork:
                 self._out / f"{name}.onnx",
                 # Its own, as two trainings must not synthesise or save to the same place.
                 work=self._out / "work" / f"{name}-{item.stamp}",
-                resume=True,
                 events=TrainingEvents(epoch=progress),
             )
         except WakewordError as error:

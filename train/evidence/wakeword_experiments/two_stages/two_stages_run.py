@@ -73,7 +73,7 @@ def measure_words(
     """Measure model files of two stages that the recipes trained, and write the figures and the page.
 
     The evidence behind a model's thresholds is made again, from its first stage, the embeddings in ``work``, and
-    a stand-in if the recipe asks for one, which is trained there, or was when the model was.
+    the stand-ins that the recipe asks for, which are trained there.
     """
     words, speakers = [], set[str]()
     for path in models:
@@ -81,7 +81,7 @@ def measure_words(
         folders = sources.folders(path.stem)
         clips = gather_clips(config, folders)
         events = TrainingEvents(report)
-        run = TrainingRun(config, folders, work / path.stem, work / EMBEDDINGS, resume=True, events=events)
+        run = TrainingRun(config, folders, work / path.stem, work / EMBEDDINGS, events=events)
         training = SecondStageTraining(run, path, clips, train_stand_ins(run))
         result = training.run()
         card = _card(path)

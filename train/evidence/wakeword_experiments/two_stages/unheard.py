@@ -51,7 +51,7 @@ def measure_trial(trial: Trial, work: Path, report: Line) -> dict[str, Any]:
     draft, path = work / "draft.onnx", work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     run = TrainingRun(config, trial.folders, work, work.parent / EMBEDDINGS, events=TrainingEvents(report))
-    result = train_first_stage(run, draft, checkpoint=work / "checkpoint")
+    result = train_first_stage(run, draft)
     points, second = add_second_stage(run, draft, result.clips, stand_ins=train_stand_ins(run))
     put_into_place(draft, points, path, run.events)
     model = read_model(path)
