@@ -205,7 +205,6 @@ ROOMS_ABOVE = {
 CLIMBS = {
     # Settings stand next to what they set, and one file has all of them.
     ("config", "second_stage"),
-    ("epochs", "second_stage"),
 }
 """What imports a room after it. It may only become less."""
 

@@ -63,7 +63,7 @@ def train_model(
     ```
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself if no recordings of it are given.
-    Clips go to the keyword's folder in ``work``; those of the same settings are used again. ``device`` is ``cpu`` or
+    Clips go to the keyword's folder in ``work``, and are used again with the same settings. ``device`` is ``cpu`` or
     ``cuda``. ``events`` is told of each epoch, of phases, and of each step and warning; without ``events`` the lines are
     logged. ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as speaking,
     searching background and training heads; the model does not depend on it.
@@ -116,7 +116,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
 
 
 def _drafts(run: TrainingRun) -> list[Path]:
-    """The model file of each training of the first stage: its own, then those of its stand-ins."""
+    """The model file of each training of the first stage: its own, then its stand-ins'."""
     config, folds = run.config, run.config.background_folds
     parts = [f"-without-{number}-of-{folds}" for number in range(1, config.first_stages)]
     return [run.work / f"{config.method}-{config.seed}{part}.onnx" for part in ("", *parts)]

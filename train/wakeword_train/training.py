@@ -132,8 +132,8 @@ def train_first_stage(
 ) -> TrainingResult:
     """Train a model for the run's keyword and write it, without operating points yet, to ``out``.
 
-    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``fold``: the part
-    of ``config.background_folds`` whose background is left out.
+    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``fold``: the
+    part of the background, of ``config.background_folds``, that is left out.
     """
     config = run.config
     check_keyword(config)

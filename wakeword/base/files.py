@@ -104,7 +104,7 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
 def remove_abandoned(targets: Iterable[Path]) -> None:
     """Remove the temporary files of ``replacing`` for these files that processes have left which were killed.
 
-    Only for a process that is alone in writing these files: it would take those of others away too.
+    Only for a process that is alone in writing these files: it would take away what others still write.
     """
     wanted = set(targets)
     for folder in {target.parent for target in wanted}:

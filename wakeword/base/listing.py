@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _NO_FILE = (errno.ENOENT, errno.ELOOP)
-"""Of a link to nothing, or in a circle."""
+"""What the system says of a link to nothing, or in a circle."""
 
 
 @dataclass

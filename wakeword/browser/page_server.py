@@ -121,8 +121,8 @@ def web_folder() -> Path:
 def site_files(runtime: Path) -> dict[str, Path]:
     """The file behind each path, of the page, the models and ``runtime``, the folder of ONNX Runtime.
 
-    The paths are those in a checkout: a static server at its root serves the same page. They are in a list, of which a
-    service worker keeps all for use without a network. Raises ``ConfigError`` if it, or one of them, is missing.
+    The paths are those in a checkout: a static server at its root serves the same page. They are in a list, and a
+    service worker keeps them all for use without a network. Raises ``ConfigError`` if it, or one of them, is missing.
     """
     try:
         listed: list[str] = json.loads((web_folder() / "files.json").read_text(encoding="utf-8"))

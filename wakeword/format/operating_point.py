@@ -13,7 +13,7 @@ MIN_THRESHOLD = 1e-9
 """Below it every window fires: a logit of -21."""
 MIN_TARGET = 1e-9
 MAX_POINTS = 100
-"""Of one stage."""
+"""The most points of one stage."""
 _MOST = 1e9
 """Clips, hours and events."""
 

@@ -26,7 +26,7 @@ _TYPES = {_FLOAT32: "float32", 2: "int32", 3: "uint8", _INT8: "int8"}
 
 
 _MOST_BYTES = 2**24
-"""Of all tensors of a network together, beyond its file. The largest classifier that openWakeWord brings takes 1.3 MB."""
+"""Bytes of all tensors of a network together, beyond its file. The largest classifier of openWakeWord takes 1.3 MB."""
 
 
 class NetworkInput(NamedTuple):

@@ -76,7 +76,7 @@ def _speak(options: SynthOptions, out: Path, part: ClipPart) -> Path:
 
 
 def _near_negatives(options: SynthOptions, voices: Sequence[Voice]) -> list[Candidate]:
-    """The texts that sound like the keyword, of the split whose voices speak."""
+    """The texts that sound like the keyword, of the same split as the voices."""
     keyword, texts = options.keyword, options.texts
     if texts.texts is not None:
         return _own(keyword, texts.texts, options.voices, any_split=texts.any_side)

@@ -36,7 +36,7 @@ ENGLISH_ACCENTS = (
     "en-US",
     "en-US-nyc",
 )
-"""Those of English, without en-Shaw, which reads another alphabet."""
+"""The accents of English, without en-Shaw, which reads another alphabet."""
 
 # Source -> variants that share its formant frequencies, at least nearly. Left out: whispers and croaks (whisper, whisperf,
 # caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers with

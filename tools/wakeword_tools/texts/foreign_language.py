@@ -188,7 +188,7 @@ class ForeignLanguage:
         return away
 
     def near(self, target: Phones, limit: float, most: int | None = None) -> list[tuple[SpokenWord, float]]:
-        """Those of the ``most`` common words within ``limit`` of the target, with distances, the commonest first."""
+        """The words, of the ``most`` common ones, within ``limit`` of the target, with distances, the commonest first."""
         words = self.spoken[:most]
         away = self.distances(target, [word.phones for word in words], limit)
         return [(words[row], float(away[row])) for row in np.flatnonzero(away <= limit)]

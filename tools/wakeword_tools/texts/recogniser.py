@@ -20,7 +20,7 @@ CONFUSIONS_FILE = "confusions.json"
 _LIKE = 5
 """Tokens that may stand for a sound of another language."""
 LEFT_OUT = "-"
-"""Stands there for a phoneme of which nothing was heard."""
+"""Stands there for a phoneme that was not heard."""
 
 _LEAST = 0.05
 """Share of a phoneme above which a token may stand for it."""

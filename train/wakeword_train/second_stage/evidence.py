@@ -99,8 +99,8 @@ def candidate_runs(best: Scores, gate: float) -> int:
 
 
 Heard = Callable[[int], tuple[float, PhonemeSound]]
-"""What a second stage hears in the window that ends with an MFCC frame, whose number it takes: the head's logit, and the
-sound in which phonemes are looked for."""
+"""What a second stage hears in the window that ends with an MFCC frame. It takes the frame's number and gives the head's
+logit, and the sound in which phonemes are looked for."""
 
 
 class EvidenceReader:

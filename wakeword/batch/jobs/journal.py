@@ -39,7 +39,7 @@ class Journal:
         """How many they are."""
 
     def open(self, work: str, *, resume: bool) -> None:
-        """Take the rows that the file has of this work if ``resume``, else forget them; put those of another work aside.
+        """Take the rows that the file has of this work if ``resume``, else forget them; put other work's rows aside.
 
         Raises ``ConfigError`` for a file that no run has written, as it is not ours to change, and with ``resume`` for one
         of another work.
