@@ -31,10 +31,10 @@ def serve(options: ServeOptions) -> None:
     from wakeword_serve.service import run_server
 
     set_up_logs(debug=options.debug)
-    if run_server(options):
-        # All is closed and saved. To take the interpreter and the models apart would take most of a second.
-        logging.shutdown()
-        os._exit(0)
+    run_server(options)
+    # All is closed and saved. To take the interpreter and the models apart would take most of a second.
+    logging.shutdown()
+    os._exit(0)
 
 
 def label_kept(pairs: Iterable[SavedPair], uri: str) -> Iterator[SavedPair]:

@@ -37,8 +37,8 @@ _BUSY = 0.5
 """The load from which on nothing is labelled."""
 
 
-def run_server(options: ServeOptions) -> bool:
-    """Serve until a signal comes; return whether one came. All is then closed and saved.
+def run_server(options: ServeOptions) -> None:
+    """Serve until a signal comes. All is then closed and saved.
 
     Raises ``ConfigError`` and ``ModelError``.
     """
@@ -94,7 +94,6 @@ def run_server(options: ServeOptions) -> bool:
                 await _serve(server, options, web, keeper, speech)
 
         asyncio.run(serve())
-    return early.is_set()
 
 
 def _web_settings(options: ServeOptions) -> WebSettings | None:
@@ -106,7 +105,7 @@ def _web_settings(options: ServeOptions) -> WebSettings | None:
 
 
 def _offered(options: ServeOptions) -> OfferedWords:
-    """The words of the server, with what there is to say of their limits. Raises as ``run_server`` does."""
+    """The words of the server. Raises as ``run_server`` does."""
     files = [*map(model_file, options.keyword or []), *(options.model or [])]
     if not files and options.models is None:
         files = list(shipped_models().values())

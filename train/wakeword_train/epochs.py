@@ -124,11 +124,7 @@ _NORMALISATION_BATCHES = 8
 
 
 def fit(
-    run: TrainingRun,
-    sampler: BatchSampler,
-    validation: ValidationSet,
-    *,
-    trained: int = 0,
+    run: TrainingRun, sampler: BatchSampler, validation: ValidationSet, *, trained: int = 0
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
     """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 

@@ -124,12 +124,7 @@ def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:
                 )
 
 
-def train_first_stage(
-    run: TrainingRun,
-    out: Path,
-    *,
-    fold: int | None = None,
-) -> TrainingResult:
+def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -> TrainingResult:
     """Train a model for the run's keyword and write it, without operating points yet, to ``out``.
 
     Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``fold``: the

@@ -60,17 +60,6 @@ def test_a_row_that_is_used_again_keeps_its_label(tmp_path: Path) -> None:
             assert label_of.setdefault(tuple(row), label) == label
 
 
-def test_after_a_restart_the_state_is_complete(tmp_path: Path) -> None:
-    world = write_world(tmp_path / "world")
-    made = sampler(world, 4)
-    frames(made, 3)
-    state = made.state()
-    made.restart()
-    again = sampler(world, 4)
-    again.restore(state)
-    assert torch.equal(frames(made, 6), frames(again, 6))
-
-
 def test_engines_are_drawn_in_proportion_to_the_square_root_of_their_voices(tmp_path: Path) -> None:
     tone = tmp_path / "tone.wav"
     soundfile.write(tone, 0.1 * np.sin(np.arange(8_000) / 5), 16_000)

@@ -132,17 +132,6 @@ def test_batches_are_drawn_from_the_places_found(tmp_path: Path) -> None:
     assert loud_windows(sampler) > 2 * before + 20
 
 
-def test_a_restored_sampler_continues_with_the_places_found(tmp_path: Path) -> None:
-    sampler = sampler_of(tmp_path, share=0.5)
-    sampler.mine(loudest)
-    state = sampler.state()
-    expected = sampler.next().frames
-    (tmp_path / "again").mkdir()
-    again = sampler_of(tmp_path / "again", share=0.5)
-    again.restore(state)
-    assert torch.equal(again.next().frames, expected)
-
-
 def test_rounds_are_spread_over_the_epochs_after_the_warm_up() -> None:
     assert MiningConfig(rounds=3).epochs(5, 20) == {5, 10, 15}
     assert MiningConfig(rounds=0).epochs(5, 20) == set()

@@ -94,8 +94,18 @@ class Contender:
 
 
 def contenders() -> Iterator[Contender]:
-    """All engines, each loaded when it is due. Raises as ``contender_named`` does."""
-    return map(contender_named, plugin_names(ENTRY_POINTS))
+    """All engines, each loaded when it is due.
+
+    Raises as ``contender_named`` does, after all others, so that a broken package takes none of them away.
+    """
+    failures = []
+    for name in plugin_names(ENTRY_POINTS):
+        try:
+            yield contender_named(name)
+        except ConfigError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def contender_named(name: str) -> Contender:

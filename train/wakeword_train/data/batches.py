@@ -127,7 +127,7 @@ class BatchSampler:
         return LabelledBatch(self.frontend.cepstrum(log_mel), self._labels.clone())
 
     def restart(self) -> None:
-        """Make the next batch from new windows, so that ``state`` holds everything it depends on."""
+        """Make the next batch from new windows."""
         self._uses = 0
 
     def _fresh(self) -> Tensor:
