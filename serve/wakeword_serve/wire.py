@@ -77,9 +77,11 @@ async def read_event(reader: asyncio.StreamReader, idle: float, whole: float) ->
 
 async def _within(seconds: float, what: str, reading: Coroutine[Any, Any, _T]) -> _T:
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds) as limit:
             return await reading
     except TimeoutError:
+        if not limit.expired():  # the network's own: nobody answers any more
+            raise
         message = f"expected {what} within {seconds:g} s, got none; the connection is closed"
         raise WireError(message, code="timeout") from None
 

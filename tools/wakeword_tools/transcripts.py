@@ -105,16 +105,16 @@ def turns(utterances: Sequence[TranscribedSpeech]) -> list[TimedText]:
 
 
 def without_keyword(
-    parts: Iterable[TimedText], utterances: Iterable[TranscribedSpeech], phrase: str, *, margin: float = MARGIN
+    parts: Iterable[TimedText], utterances: Iterable[TranscribedSpeech], phrase: str
 ) -> list[TimedText]:
-    """What is left of ``parts`` when the utterances in which ``phrase`` is said are cut out, ``margin`` s around each."""
+    """What is left of ``parts`` when the utterances in which ``phrase`` is said are cut out, ``MARGIN`` s around each."""
     said = [one for one in utterances if one.says(phrase)]
     kept = []
     for part in parts:
         left = [part]
         for one in said:
             if one.path == part.path:
-                left = [piece for whole in left for piece in _cut(whole, one.start - margin, one.end + margin)]
+                left = [piece for whole in left for piece in _cut(whole, one.start - MARGIN, one.end + MARGIN)]
         kept += left
     return kept
 

@@ -45,11 +45,7 @@ class ValidationSet:
         return scores.scatter_reduce(0, self.clip, window_scores, "amax")
 
 
-def validation_set(
-    stores: dict[Kind, ClipStore],
-    window: int,
-    packed: PackedStore | None = None,
-) -> ValidationSet:
+def validation_set(stores: dict[Kind, ClipStore], window: int, packed: PackedStore | None = None) -> ValidationSet:
     """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
 
     ``packed``: background as features, in addition to that in ``stores``.

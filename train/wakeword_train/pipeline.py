@@ -141,11 +141,7 @@ def train_stand_ins(run: TrainingRun) -> list[StandIn]:
 
 
 def add_second_stage(
-    run: TrainingRun,
-    path: Path,
-    clips: Sequence[Clip],
-    *,
-    stand_ins: Sequence[StandIn] = (),
+    run: TrainingRun, path: Path, clips: Sequence[Clip], *, stand_ins: Sequence[StandIn] = ()
 ) -> tuple[list[OperatingPoint], SecondStageResult]:
     """Train a second stage for the model file ``path`` and write both stages there.
 

@@ -83,6 +83,8 @@ class TrainOptions:
     ray: RayOption = None
 
     def __post_init__(self) -> None:
+        if "," in self.word or Path(self.word).is_file():
+            raise typer.BadParameter(f"expected a word or a phrase, got {self.word!r}; files are for --from")
         if self.engine not in (None, "microwakeword"):
             raise typer.BadParameter(
                 f"expected --for microwakeword, which has networks of its own, got {self.engine!r}"

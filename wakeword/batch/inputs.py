@@ -112,6 +112,10 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
     if not place:  # a variable of a script that is not set; for pathlib, the current folder
         raise AudioFileError("expected a recording or a folder, got an empty name; for this folder give .")
     path = Path(place)
+    if "://" in place and not path.exists():
+        # Without its query: a signed address has its secret there.
+        name = place.partition("?")[0]
+        raise AudioFileError(f"{name}: expected recordings of this machine, got an address; copy them here first")
     if glob.has_magic(place) and not path.exists():
         # Not pathlib's, which fails in folders that it cannot read.
         matched = sorted(glob.glob(place, recursive=True))  # noqa: PTH207

@@ -32,7 +32,16 @@ def test_what_is_not_there_is_an_error_that_names_it(recordings: Path) -> None:
     assert len(names) == 1
     assert errors[0].startswith("nothing.wav: ")
     assert errors[1].startswith(f"{recordings}/*.mp3: ")
-    assert errors[2].startswith("s3:/bucket/x.wav: ")
+    assert errors[2].startswith("s3://bucket/x.wav: ")
+
+
+@pytest.mark.parametrize("place", ["s3://bucket/x.wav", "https://host/calls/a.wav?key=secret", "file:///tmp/a.wav"])
+def test_an_address_is_refused_with_what_to_do_and_without_its_secret(place: str) -> None:
+    names, (error,) = found(place)
+    assert names == []
+    assert error.startswith(place.partition("?")[0])
+    assert "copy them here first" in error
+    assert "secret" not in error
 
 
 def test_a_pattern_that_only_folders_match_is_an_error(recordings: Path) -> None:

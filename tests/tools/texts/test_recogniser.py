@@ -4,9 +4,23 @@ import json
 
 import pytest
 
-from wakeword.model.installed import assets_folder
-from wakeword.verify.shared import PHONEMES_FILE, file_digest
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import read_model
+from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT, recogniser_variants, token_costs
+
+
+@pytest.mark.parametrize("word", sorted(shipped_models()))
+def test_the_included_models_have_the_phonemes_of_the_included_recogniser(word: str) -> None:
+    verifier = read_model(shipped_models()[word]).card.verifier
+    assert verifier is not None
+    if verifier.phonemes:
+        digest = file_digest(assets_folder() / "encoders" / PHONEMES_FILE)
+        network = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
+        ways = recogniser_variants(word, network.tokens)
+        assert verifier.phonemes_digest == digest
+        assert verifier.phonemes == tuple(way.variant for way in ways)
+        assert verifier.phoneme_losses == tuple(way.losses for way in ways)
 
 
 def counts() -> dict[str, dict[str, int]]:

@@ -32,8 +32,7 @@ SHARES = {
     "synth": 1, "train": 1,
 }  # fmt: skip
 """How often each command is called; one that is missing here once."""
-_LEFT_OUT = {"--help", "-h", "--download", "--resume"}
-"""``--download`` would ask other hosts, and what is resumed is a training of hours."""
+_LEFT_OUT = {"--help", "-h"}
 # fmt: off
 _NUMBERS = (
     "0", "1", "2", "-1", "0.5", "0.03", "1.5", "-0.0", "nan", "inf", "-inf", "1e9", "-1e9", "1e308",

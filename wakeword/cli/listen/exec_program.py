@@ -49,7 +49,8 @@ class Runner:
             raise typer.BadParameter("--exec: expected a command, got an empty one")
         # With -c the program has a language of its own, in which these words may mean something.
         if "-c" not in self._arguments and any(map(_FOR_A_SHELL.fullmatch, self._arguments)):
-            line = shlex.quote(shlex.join(["sh", "-c", command]))
+            shell = re.sub(r"\{(\w+)\}", lambda field: f"$WAKEWORD_{field[1].upper()}", command)
+            line = shlex.quote(shlex.join(["sh", "-c", shell]))
             raise typer.BadParameter(
                 f"--exec runs a program, without a shell; try: --exec {line}, with $WAKEWORD_KEYWORD for the word"
             )

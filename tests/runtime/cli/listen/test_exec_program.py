@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import shlex
 import signal
 import sys
@@ -220,7 +221,11 @@ def test_what_only_a_shell_understands_is_answered_with_the_line_for_one(command
     line = refused.value.message.partition("try: ")[2].removesuffix(", with $WAKEWORD_KEYWORD for the word")
     option, meant = shlex.split(line)
     assert option == "--exec"
-    assert shlex.split(meant) == ["sh", "-c", command]
+    shell, option, line = shlex.split(meant)
+    assert (shell, option) == ("sh", "-c")
+    # What would stand for the word, its score and its times are variables, as no phrase is put into a command.
+    assert "{" not in line
+    assert re.sub(r"\$WAKEWORD_(\w+)", r"\1", line).lower() == re.sub(r"[{}]|\$WAKEWORD_", "", command).lower()
     Runner(meant, timeout=1)
 
 

@@ -43,7 +43,7 @@ class Trained:
 class TrainWork:
     """Trains networks: ``wakeword.batch.jobs.work.Work``. Rows are ``Trained``; models go to the folder ``out``.
 
-    A training that was interrupted goes on from its checkpoint. Every process uses one thread, which alone is repeatable.
+    Every process uses one thread, which alone is repeatable.
     """
 
     def __init__(self, out: Path) -> None:
