@@ -35,9 +35,9 @@ class Server:
     def __init__(
         self, shared: Shared, host: str, port: int, *, most: int = 256, networks: Sequence[Network] = ()
     ) -> None:
-        """``most``: connections that may be open, of which one client has half if other machines can connect.
+        """``most``: connections that may be open; one client has half of them if other machines can connect.
 
-        ``networks``: those from which clients may connect; none for all.
+        ``networks``: where clients may connect from; none for all.
         """
         self._shared = shared
         self._host, self._port = host, port

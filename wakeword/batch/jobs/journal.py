@@ -55,7 +55,7 @@ class Journal:
             return
         if resume and first is not None:
             raise ConfigError(
-                f"{self._path}: expected results of the same models and settings to go on with, got those of others; "
+                f"{self._path}: expected results of the same models and settings to go on with, got others; "
                 "leave out --resume to begin again"
             )
         rows = 0 if first is None else sum(row.endswith(b"\n") for row in self._file)

@@ -11,7 +11,7 @@ import typer
 from wakeword.audio.sources import AudioSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
-from wakeword.cli.console import complain, has_reader, note
+from wakeword.cli.console import complain, discard, has_reader, note
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName, Write, writer
 from wakeword.cli.listen.reactions import ReactionOptions, runner_of, saver_of
 from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_source
@@ -83,11 +83,17 @@ def listen(options: ListenOptions) -> None:
             look(block)
             return has_reader(sys.stdout)
 
-        for detection in detector.run(Watched(source, watch, stop=stop), playback=playback):
-            write(recording, detection)
-            saved = None if save is None else save.save(detection)
-            if run is not None:
-                run.run(detection, saved)
+        try:
+            for detection in detector.run(Watched(source, watch, stop=stop), playback=playback):
+                # Before its line, with which a reader may leave.
+                saved = None if save is None else save.save(detection)
+                if run is not None:
+                    run.run(detection, saved)
+                write(recording, detection)
+        except BrokenPipeError:
+            if has_reader(sys.stdout):
+                raise
+            discard(sys.stdout)
     if lost:
         raise typer.Exit(1)
 

@@ -34,7 +34,7 @@ class Hops:
         """Begin a new stream."""
         self._gains.reset()
         self.gain = 1.0
-        """The gain of the frames: that of the newest window, until the next has another."""
+        """The gain of the frames, as the newest window has it, until the next has another."""
         self.begin(0)
 
     def begin(self, start: int) -> None:

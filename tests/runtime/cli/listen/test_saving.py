@@ -3,6 +3,7 @@
 import json
 import resource
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import soundfile
 from support.live import live, speak
 
 from wakeword import Detector, FileSource
+from wakeword.cli.listen import listen
+from wakeword.saving.saver import Saver
 
 
 def test_saved_audio_is_the_audio_of_the_detection(play, models: Path, recordings: Path, tmp_path: Path) -> None:
@@ -58,6 +61,29 @@ def test_a_full_disk_is_reported_and_listening_continues(play_separately, tmp_pa
         "wakeword: --save: 2 detection(s) not saved in all\n"
     )
     assert list((tmp_path / "saved").iterdir()) == []
+
+
+def test_a_reader_that_leaves_during_a_line_does_not_hide_what_was_not_saved(
+    play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = []
+
+    def writer(**options: bool) -> Callable[..., None]:
+        def write(*given: object) -> None:
+            lines.append(given)
+            raise BrokenPipeError
+
+        return write
+
+    monkeypatch.setattr(listen, "_writer", writer)
+    monkeypatch.setattr(listen, "has_reader", lambda stream: not lines)
+    monkeypatch.setattr(listen, "discard", lambda stream: None)
+    assert play("--save", tmp_path / "saved").status == 0
+    assert len(lines) == 1
+    assert len(list((tmp_path / "saved").glob("*.wav"))) == 1
+    lines.clear()
+    monkeypatch.setattr(Saver, "close", lambda *given: 1)
+    assert play("--save", tmp_path / "others").status == 1
 
 
 def test_a_full_disk_is_status_1_where_events_are_kept_too(

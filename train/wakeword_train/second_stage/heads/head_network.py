@@ -151,7 +151,7 @@ def points_alone(
     """The hours, and pairs of a rate, false accepts an hour, and the logit at which the heads together keep it.
 
     ``recordings``: for the number of each head, embeddings ``(steps, 96)`` of recordings without the word by people that
-    it was not trained on, ``hours`` in all. Rates of which the hours allow not one event are left out;
+    it was not trained on, ``hours`` in all. Rates that the hours allow no event at are left out;
     ``None`` if none is left.
     """
     streams = []
