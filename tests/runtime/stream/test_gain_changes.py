@@ -6,7 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.builders import band_model_bytes, colours, in_chunks, random_model, two_stage_bytes, two_stage_model
+from support.builders import (
+    TWO_STAGE,
+    band_model_bytes,
+    colours,
+    in_chunks,
+    random_model,
+    two_stage_bytes,
+    two_stage_model,
+)
 
 from wakeword import Detection, Detector, DetectorPool, Model, load_model
 from wakeword.audio.features import FeatureConfig, mfcc
@@ -174,7 +182,8 @@ def test_sleep_changes_no_detection(pushed: dict[int, list[float]]) -> None:
 def test_keywords_share_what_the_recogniser_hears_of_a_window(
     pushed: dict[int, list[float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = two_stage_model()
+    # Both are loaded now: `two_stage_model` may have a network that was loaded before and given up since.
+    one = parse_model(TWO_STAGE.read_bytes())
     other = parse_model(two_stage_bytes(band_model_bytes("other", 1), gate=-20.0, fusion=EVERY_WINDOW))
     heard_by: list[bytes] = []
     log_probabilities = PhonemeNetwork.log_probabilities
