@@ -1,7 +1,7 @@
 # make demo         set up the runtime alone and find "jarvis" and "computer" in a recording
 # make test         set up everything and run the tests, on all cores
 # make test-evidence  the tests of the experiments in train/evidence
-# make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
+# make test-fast    most tests, in some two minutes on 2 cores: without training runs, synthesis, sound devices and whole commands
 # make test-ha      test `wakeword serve` with a real Home Assistant: needs Python 3.13 and downloads some 500 MB
 # make browser-deps Node and Chromium, for the tests of the browser's package (Debian, Ubuntu)
 # make web-deps     what these tests need besides: some 190 MB from npm
