@@ -143,8 +143,8 @@ class BoundedHandler(BaseHTTPRequestHandler):
 class BoundedHttpServer(ThreadingHTTPServer):
     """A thread for each connection that finds a door."""
 
-    daemon_threads = True
-    block_on_close = False
+    daemon_threads, block_on_close = True, False
+    request_queue_size = 128  # not accepted yet; beyond Python's 5 a client would wait seconds
 
     def __init__(
         self,

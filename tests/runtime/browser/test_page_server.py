@@ -3,6 +3,7 @@
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,8 +99,9 @@ def test_only_reading_is_answered(server: PageServer) -> None:
 
 
 def test_idle_connections_shut_nobody_out(server: PageServer) -> None:
-    before = threading.active_count()
+    before, began = threading.active_count(), time.monotonic()
     idle = [socket.create_connection(("127.0.0.1", server.server_port), timeout=20) for _ in range(100)]
+    assert time.monotonic() - began < 5
     assert ask(server, "/page/code.js")[0] == 200
     assert idle[0].recv(1) == b""  # closed for another
     assert threading.active_count() - before <= 2 * MOST_CONNECTIONS
