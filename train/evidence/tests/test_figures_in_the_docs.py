@@ -424,6 +424,21 @@ def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
     assert f'at most one mistake in two hours, "{defaults["fa_per_hour=1"][0]}" one an hour' in text
 
 
+def test_the_front_pages_compare_with_peers_and_cost_as_the_records_do() -> None:
+    (own,) = [word["stages"]["both"] for word in record("two-stages")["words"] if word["keyword"] == "alexa"]
+    peers = [peer["at_cutoff"] for peer in record("peers")["peers"] if not peer["ours"]]
+    kinds = [own["points"]["default"], *peers]
+    found = [f"{100 * kind['people']['clean']['rate']:.0f} %" for kind in kinds]
+    close = [f"{100 * kind['close']['clean']['rate']:.1f} %" for kind in kinds]
+    text = one_line(ROOT / "README.md")
+    assert f"(ours {found[0]}, theirs {found[1]} each, of eight people's recordings)" in text
+    assert found[1] == found[2]
+    assert f"wake ours at {close[0]}, microWakeWord at {close[1]} and openWakeWord at {close[2]}" in text
+    (cost,) = re.findall(r"One keyword takes ([\d.]+) ms of CPU", (DOCS / "performance.md").read_text(encoding="utf-8"))
+    assert f"costs {float(cost):.1f} ms of processor time" in text
+    assert f"takes {float(cost):.1f} ms of processor time" in one_line(DOCS / "index.md")
+
+
 def test_the_collections_begin_with_the_table_of_accuracy_and_the_index_has_their_figures() -> None:
     rows = record("collections")["rows"]
     for word in record("two-stages")["words"]:
