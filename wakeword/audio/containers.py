@@ -18,7 +18,7 @@ CONTAINER_SUFFIXES = frozenset({
 })
 # fmt: on
 """Suffixes of files that are decoded here. In a folder they count as recordings, as ``.caf`` does."""
-INSTALL = "pip install '.[phones]'"
+INSTALL = 'pip install "wakeword[phones]"'
 """What makes these files readable."""
 
 HEAD = 32

@@ -65,9 +65,8 @@ def scan(options: ScanOptions) -> None:
     """Find the wake words in recordings.
 
     Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV:
-    pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
-    recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
-    exit status is then 1.
+    pip install "wakeword[phones]". Every recording is a separate stream; times are seconds of the recording. A recording
+    or folder that cannot be read, or not completely, is reported, the others are scanned, and the exit status is then 1.
     """
     points = options.points
     detector, warnings = open_detector(options.models, points)

@@ -72,7 +72,7 @@ def _open(path: Path, digest: str, *, lean: bool = False) -> onnxruntime.Inferen
     if found != digest:
         raise ModelError(
             f"{path}: expected the shared network of digest {digest[:16]}, with which the model was trained, got "
-            f"{found[:16]}; pip install wakeword-ear, which has the one of words that were trained from their text, or "
+            f'{found[:16]}; pip install "wakeword[ear]", which has the one of words that were trained from their text, or '
             "train the model again, or run it without its second stage (--no-verify)"
         )
     # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.

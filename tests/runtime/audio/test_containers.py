@@ -161,7 +161,7 @@ def test_without_a_decoder_the_error_has_the_command_that_helps(
 ) -> None:
     without_decoders(monkeypatch)
     (tmp_path / name).write_bytes(HEADS[name])
-    with pytest.raises(AudioFileError, match=rf"{name}: .*PyAV, found none; pip install '\.\[phones\]'$"):
+    with pytest.raises(AudioFileError, match=rf'{name}: .*PyAV, found none; pip install "wakeword\[phones\]"$'):
         FileSource(tmp_path / name)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from support.phones import as_on_a_phone, needs_decoder, without_decoders
 
+from wakeword.audio.containers import INSTALL
+
 
 @pytest.fixture
 def memo(recordings: Path, tmp_path: Path) -> Path:
@@ -61,7 +63,7 @@ def test_a_folder_names_and_counts_what_cannot_be_read(
     assert ended.status == 1
     assert left_out == (
         f"wakeword: {recordings}: left out 5 recordings: a.m4a, b.webm, c.3gp and 2 more; recordings of phones need PyAV: "
-        "pip install '.[phones]', and convert to flac what nothing here reads"
+        f"{INSTALL}, and convert to flac what nothing here reads"
     )
     assert summary.startswith("3 recording(s), 5 unreadable, ")
     assert len(ended.out.splitlines()) == 3
@@ -76,4 +78,4 @@ def test_a_single_one_that_cannot_be_read_is_an_error_of_one_line(
     ended = cli("listen", "--model", models / "low.onnx", "--input", memo)
     assert ended.status == 1
     assert ended.err.count("\n") == 1
-    assert ended.err.endswith("found none; pip install '.[phones]'\n")
+    assert ended.err.endswith(f"found none; {INSTALL}\n")

@@ -77,7 +77,7 @@ class Contender:
     """Refuse the files of ``read``, in a folder, that the engine cannot run. ``ModelError``."""
     where: str = ""
     """Where its users set a threshold."""
-    install: str = "pip install '.[peers]'"
+    install: str = 'pip install "wakeword[peers]"'
 
     @property
     def is_installed(self) -> bool:
@@ -114,6 +114,6 @@ def contender_named(name: str) -> Contender:
     if found is None:
         known = ", ".join([OURS, *plugin_names(ENTRY_POINTS)])
         raise ConfigError(
-            f"expected NAME:FILE (pip install '.[peers]' adds engines) with a name among {known}, got {name!r}"
+            f'expected NAME:FILE (pip install "wakeword[peers]" adds engines) with a name among {known}, got {name!r}'
         )
     return found
