@@ -15,7 +15,7 @@ from wakeword.cli.ranges import model_names, separate
 class ServeOptions:
     """The options of the command."""
 
-    uri: Annotated[str, typer.Option("--uri", help="Where to serve: tcp://HOST:PORT.")] = "tcp://127.0.0.1:10400"
+    uri: Annotated[str, typer.Option("--uri", metavar="tcp://HOST:PORT", help="Serve here.")] = "tcp://127.0.0.1:10400"
     keyword: Annotated[
         list[str] | None,
         typer.Option(

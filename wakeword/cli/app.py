@@ -253,6 +253,7 @@ def _in_order(command: Callable[..., None]) -> Callable[..., None]:
 app = typer.Typer(
     cls=_Commands,
     name="wakeword",
+    epilog=f"Example: `{EXAMPLES['listen']}`",
     no_args_is_help=True,
     rich_markup_mode=_MARKUP,
     pretty_exceptions_enable=False,

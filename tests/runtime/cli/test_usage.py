@@ -61,8 +61,9 @@ def test_the_help_of_a_command_ends_with_an_example_that_can_be_read(cli, here: 
     assert shown.endswith(f"Example: {EXAMPLES[name]}")
 
 
-def test_there_is_an_example_of_each_command() -> None:
+def test_there_is_an_example_of_each_command_and_the_help_of_all_ends_with_the_first(cli) -> None:
     assert set(EXAMPLES) == set(COMMANDS)
+    assert cli("--help").out.rstrip().endswith(f"Example: {EXAMPLES['listen']}")
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ class CheckOptions:
     Its length, how often people say it anyway, how often they say what sounds like it, and longer phrases that do better.
     """
 
-    keyword: Annotated[str, typer.Argument(help="The wake word, one or more words.")]
+    keyword: Annotated[str, typer.Argument(metavar="WORD", help="The wake word, one or more words.")]
     language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
         None
     )

@@ -26,7 +26,7 @@ class KeptForm(StrEnum):
 
 KeepOption = Annotated[
     KeptForm | None,
-    typer.Option("--keep", help="Keep wakes and near misses to hear and label them: `wakeword review`."),
+    typer.Option("--keep", metavar="audio", help="Keep wakes and near misses to label them: `wakeword review`."),
 ]
 SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
