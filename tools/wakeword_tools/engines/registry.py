@@ -12,13 +12,14 @@ from functools import cache
 from typing import Literal
 
 from wakeword.base.errors import SynthesisError
-from wakeword.base.plugins import load_plugin, plugin_names
+from wakeword.base.plugins import plugin_names
 from wakeword_tools.engines import command_engine, espeak, kokoro, piper
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
+from wakeword_tools.registered import registered
 
 ENTRY_POINTS = "wakeword.engines"
 """Group of the entry points through which other packages add engines."""
@@ -35,13 +36,7 @@ def engine_named(name: str) -> Engine:
 
     Raises ``SynthesisError`` if there is none, or if its package cannot be used.
     """
-    for engine in BUILT_IN:
-        if engine.name == name:
-            return engine
-    found: Engine | None = load_plugin(ENTRY_POINTS, name, SynthesisError, kind=Engine)
-    if found is None:
-        raise SynthesisError(f"expected engines among {_usages()}, got {name!r}")
-    return found
+    return registered(name, BUILT_IN, ENTRY_POINTS, "engines among", SynthesisError)
 
 
 def installed_engines(kind: Literal["fast", "natural"]) -> tuple[str, ...]:
