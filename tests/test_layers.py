@@ -10,7 +10,6 @@ import pytest
 from support import ROOT
 from support.source import INSTALLED, PACKAGES, Module, below, lines_of, modules, modules_below, names_of
 
-import wakeword
 from wakeword.model.installed import assets_folder
 
 TRAINING = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}
@@ -378,20 +377,23 @@ def test_packages_are_typed(package: str) -> None:
     assert importlib.import_module(package).__doc__
 
 
-def test_every_public_name_exists() -> None:
-    assert len(set(wakeword.__all__)) == len(wakeword.__all__)
-    assert all(hasattr(wakeword, name) for name in wakeword.__all__)
-    assert set(wakeword.__all__) <= set(dir(wakeword))
+@pytest.mark.parametrize("package", ["wakeword", "wakeword_train"])
+def test_every_public_name_exists_once(package: str) -> None:
+    names = importlib.import_module(package)
+    assert len(set(names.__all__)) == len(names.__all__)
+    assert all(hasattr(names, name) for name in names.__all__)
+    assert set(names.__all__) <= set(dir(names))
     with pytest.raises(AttributeError, match="attribute absent"):
-        _ = wakeword.absent
+        _ = names.absent
 
 
-def test_type_checkers_see_the_public_names_where_a_program_finds_them() -> None:
-    tree = ast.parse((ROOT / "wakeword" / "__init__.pyi").read_text())
+@pytest.mark.parametrize("package", ["wakeword", "wakeword_train"])
+def test_type_checkers_see_the_public_names_where_a_program_finds_them(package: str) -> None:
+    names, tree = importlib.import_module(package), ast.parse((PACKAGES[package] / "__init__.pyi").read_text())
     seen = {one.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for one in node.names}
-    assert sorted(seen) == sorted(wakeword.__all__)
+    assert sorted(seen) == sorted(names.__all__)
     for name, module in seen.items():
-        assert getattr(wakeword, name) is getattr(importlib.import_module(f"wakeword.{module}"), name), name
+        assert getattr(names, name) is getattr(importlib.import_module(f"{package}.{module}"), name), name
 
 
 def test_assets_are_found_in_a_checkout() -> None:

@@ -81,13 +81,6 @@ def test_the_keyword_scores_higher_than_most_words_that_sound_like_it(marvin: Mo
     assert in_order.mean() >= 0.8
 
 
-def test_silence_and_noise_never_fire(marvin: Model) -> None:
-    rng = np.random.default_rng(0)
-    for noise in (0.0, 1e-4, 1e-2, 0.3):
-        samples = (noise * rng.standard_normal(16_000 * 20)).astype(np.float32)
-        assert events_at([stream_scores(marvin, samples)], marvin.card.point().threshold) == 0
-
-
 @real_audio
 def test_people_saying_the_keyword_score_higher_than_people_saying_other_words(marvin: Model, data: Path) -> None:
     spoken = [clip_score(marvin, read_audio(path)) for path in sorted((data / "speech_commands/marvin").iterdir())]

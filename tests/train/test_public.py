@@ -1,19 +1,14 @@
-"""The public names of the package, imported on first use, and the command's options, which do not need torch."""
+"""The options of the command need no torch."""
 
-import ast
-import importlib
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-import wakeword_train
 from wakeword.cli.app import app
 from wakeword_train.methods.registry import METHODS
 
-STUB = Path(wakeword_train.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 # As if only the runtime were installed: importing these fails.
 WITHOUT_TRAINING = """
 import importlib.util, sys
@@ -29,27 +24,6 @@ try:
 except WakewordError as error:
     sys.exit(str(error))
 """
-
-
-def test_every_public_name_exists_and_is_sorted() -> None:
-    assert len(set(wakeword_train.__all__)) == len(wakeword_train.__all__)
-    assert all(hasattr(wakeword_train, name) for name in wakeword_train.__all__)
-    assert set(wakeword_train.__all__) <= set(dir(wakeword_train))
-    with pytest.raises(AttributeError, match="attribute absent"):
-        _ = wakeword_train.absent
-
-
-def test_type_checkers_see_the_same_names_from_the_same_places() -> None:
-    seen = {
-        alias.name: node.module
-        for node in ast.walk(ast.parse(STUB))
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert sorted(seen) == sorted(wakeword_train.__all__)
-    for name, module in seen.items():
-        place = importlib.import_module(f"wakeword_train.{module}")
-        assert getattr(wakeword_train, name) is getattr(place, name), name
 
 
 @pytest.mark.parametrize(

@@ -99,13 +99,6 @@ def test_a_killed_run_leaves_no_model(world: DataFolders, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_adversary_finds_worse_points_in_each_epoch_of_the_method(world: DataFolders, tmp_path: Path) -> None:
-    reports = train(small_config(), world, tmp_path / "m.onnx").reports
-    healths = [report.health for report in reports if report.health is not None]
-    assert len(healths) == 2
-    assert all(health.loss_after >= health.loss_before for health in healths)
-
-
 def test_the_chosen_epoch_is_one_of_the_methods_own() -> None:
     def report(epoch: int, phase: str, score: float, *, settled: bool = False) -> EpochReport:
         return EpochReport(epoch, phase, 0.0, {}, score, None, 0.0, settled)

@@ -85,7 +85,7 @@ def test_an_engine_of_another_package_is_used_like_any_other(tmp_path: Path, mon
     assert [voice.locator for voice in english_voices(Split.TEST, engines=["hum:low", "hum:high"])] == ["low", "high"]
     voice = english_voices(Split.TRAIN, engines=["hum:high"])[0]
     assert engine_of(voice) is engine_of(voice)
-    with pytest.raises(SynthesisError, match="engines among espeak-ng, .*command, hum, got 'nothing'"):
+    with pytest.raises(SynthesisError, match=r"engines among espeak-ng, .*command, hum, got 'nothing'"):
         english_voices(engines=["nothing"])
 
 

@@ -178,10 +178,6 @@ def test_a_file_keeps_the_card_and_passes_its_self_test(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_same_network_gives_the_same_bytes() -> None:
-    assert model_bytes(network(), card()) == model_bytes(network(), card())
-
-
 def test_a_graph_that_differs_from_torch_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "marvin.onnx"
     path.write_bytes(b"the one before")
