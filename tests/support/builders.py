@@ -22,6 +22,8 @@ from wakeword.verify.verifier_head import HEAD_KEY
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TWO_STAGE = FIXTURES / "two-stage.onnx"
+MFCC_FILE = "mfcc.npz"
+"""Signal -> the features of each third frame by librosa, ``(frames, n_mfcc)``."""
 N_MFCC = FeatureConfig().n_mfcc
 WINDOW = 98
 HOP_SECONDS = 0.01 * DEFAULT_HOP
@@ -168,3 +170,13 @@ def colours(seconds: float, random: np.random.Generator, *, spread: float = 4.0)
 def in_chunks(signal: Array, size: int) -> list[Array]:
     """``signal`` cut into blocks of ``size`` samples or frames; the last may be shorter."""
     return [signal[start : start + size] for start in range(0, len(signal), size)]
+
+
+SIGNALS = {
+    "voice": self_test_signal(48_000),
+    "bursts": bursts(3, {0.5: "low", 1.5: "high"}),
+    "silence": np.zeros(16_000, np.float32),
+    "square wave at full scale": np.sign(np.sin(np.arange(16_000) * 0.07)).astype(np.float32),
+    "click": np.eye(1, 16_000, 5_000, dtype=np.float32)[0],
+}
+"""What the features are compared with another library on, at 16 kHz."""

@@ -1,13 +1,18 @@
-"""Writes the model files of ``tests/fixtures``, which the runtime's tests use: ``python -m support.make_fixtures``.
+"""Writes the files of ``tests/fixtures``, which the runtime's tests use: ``python -m support.make_fixtures``.
 
-Run it in ``tests`` after a change of the graph's or the card's layout. It needs torch and onnx; using the files does not.
+Run it in ``tests`` after a change of the graph's or the card's layout. It needs torch, onnx and librosa; using the files
+does not.
 """
 
 from typing import get_args
 
-from support.builders import FIXTURES, WINDOW, card
+import numpy as np
+
+from support.builders import FIXTURES, MFCC_FILE, SIGNALS, WINDOW, card
 from support.heads import head_bytes
 from support.networks import band_network, network
+from wakeword import FeatureConfig
+from wakeword.base.types import Array
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword_train.model.export import model_bytes
@@ -54,7 +59,30 @@ def model_files() -> dict[str, bytes]:
     return files
 
 
+def librosa_mfcc(samples: Array) -> Array:
+    """The features as librosa computes them, ``(frames, n_mfcc)``."""
+    import librosa
+
+    config = FeatureConfig()
+    mel = librosa.feature.melspectrogram(
+        y=samples,
+        sr=config.sample_rate,
+        n_fft=config.n_fft,
+        hop_length=config.hop_length,
+        center=False,
+        n_mels=config.n_mels,
+        fmin=config.f_min,
+        fmax=config.f_max,
+        htk=True,
+        norm=None,
+    )
+    cepstrum = librosa.feature.mfcc(S=np.log(mel + config.log_offset), n_mfcc=config.n_mfcc, dct_type=2, norm="ortho")
+    return np.asarray(cepstrum.T, np.float32)
+
+
 if __name__ == "__main__":
     FIXTURES.mkdir(exist_ok=True)
+    third_frames = {name: librosa_mfcc(samples)[::3] for name, samples in SIGNALS.items()}
+    np.savez_compressed(FIXTURES / MFCC_FILE, **third_frames)  # type: ignore[arg-type]
     for name, content in model_files().items():
         (FIXTURES / name).write_bytes(content)
