@@ -82,10 +82,11 @@ class HeardHours:
 
     def _run(self) -> None:
         while not self._closed.wait(_SECONDS_BETWEEN):
-            self._write()
-        self._write()
+            self.write()
+        self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write what is pending now; its thread does it once a minute."""
         with self._writing:
             with self._adding:
                 pending, self._pending = self._pending, {}

@@ -42,7 +42,7 @@ def test_hours_outlive_processes_and_those_at_once_lose_none(tmp_path: Path, at:
         for one in both:
             one.add("hey you", 0.5, 1.5, wakes=number == 0)
             one.add("other", 0.5, 1.0)
-        both[number % 2]._write()
+        both[number % 2].write()
     assert both[0].totals()["hey you", 0.5].seconds <= 150
     for one in both:
         one.close()
@@ -59,13 +59,11 @@ def test_one_that_is_killed_loses_what_it_had_not_written(
 
     heard(tmp_path)
     hours = HeardHours(tmp_path, pytest.fail)
-    hours._closed.set()
     with monkeypatch.context() as patched:
-        patched.setattr(hours, "_thread", object())  # none of its own
         patched.setattr(Path, moment, die)
         hours.add("hey you", 0.5, 60.0)
         with pytest.raises(KeyboardInterrupt):
-            hours._write()
+            hours.write()
     assert total(tmp_path).seconds == 60
 
 
@@ -74,11 +72,11 @@ def test_a_full_disk_is_one_line_and_the_hours_wait(tmp_path: Path, at: Callable
     hours = HeardHours(tmp_path / "gone", lines.append)
     for _ in range(3):
         hours.add("hey you", 0.5, 60.0)
-        hours._write()
+        hours.write()
     assert len(lines) == 1
     (tmp_path / "gone").mkdir()
     hours.close()
-    hours._write()
+    hours.write()
     assert total(tmp_path / "gone").seconds == 180
 
 
