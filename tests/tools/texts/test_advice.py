@@ -15,6 +15,7 @@ from wakeword_tools.texts.advice import (
     Relation,
     Said,
     advise,
+    is_guess,
     longer,
     often,
     respelt,
@@ -126,6 +127,8 @@ def test_a_spelling_is_read_as_the_word_is_pronounced() -> None:
 
 def test_a_guessed_pronunciation_is_named() -> None:
     assert advise("hey zorvella").guessed == ["zorvella"]
+    assert "read as English (--language takes others)" in (is_guess(advise("Gürteltier")) or "")
+    assert is_guess(advise("marvin")) is None
     with pytest.raises(SynthesisError, match="pronounce as English"):
         advise("日本")
 
