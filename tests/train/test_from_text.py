@@ -66,27 +66,24 @@ def fit_of(threshold: float) -> float:
     return float((np.log(threshold / (1 - threshold)) - FUSION.bias) / FUSION.phonemes)
 
 
-def test_the_file_is_an_ordinary_model_and_always_the_same(made: Path, tmp_path: Path) -> None:
+def test_the_file_is_an_ordinary_model_and_always_the_same_without_torch(made: Path, tmp_path: Path) -> None:
     model = read_model(made)
     assert model.card.phrase == WORD
     assert model.second_stage is not None  # its self-test holds
     assert model.lstm is not None  # the first stage costs next to nothing
     assert is_supported(model.card.point())
-    assert model_from_text(WORD, tmp_path / "again.onnx").read_bytes() == made.read_bytes()
+    code = (
+        "import sys; from wakeword_train import model_from_text; "
+        f"model_from_text({WORD!r}, {str(tmp_path / 'again.onnx')!r}); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+    assert (tmp_path / "again.onnx").read_bytes() == made.read_bytes()
 
 
 def test_its_first_stage_which_hears_nothing_does_not_run_alone(made: Path) -> None:
     with pytest.raises(ConfigError, match="made from its text and has nothing else; run it as it is"):
         Detector(made, verify=False)
-
-
-def test_no_torch_is_imported(tmp_path: Path) -> None:
-    code = (
-        "import sys; from wakeword_train import model_from_text; "
-        f"model_from_text('hey zorvella', {str(tmp_path / 'zorvella.onnx')!r}); print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
 
 
 def test_the_word_is_found_and_what_sounds_like_it_is_not(made: Path, sentences: Array) -> None:
@@ -361,17 +358,17 @@ def test_the_recogniser_is_asked_where_the_quick_one_hears_the_word_and_the_word
     model = read_model(made)
     assert model.card.verifier is not None
     always = dataclasses.replace(model.card.verifier, quick_digest=None, quick_gate=0.0)
-    scores, counts, found = [], [], list[int]()
+    scores, counts = [], []
     for one in (model, parse_model(embed_card(made.read_bytes(), dataclasses.replace(model.card, verifier=always)))):
         asked.clear()
         scores.append(stream_scores(one, sentences))
         counts.append(len(asked))
-        detector = Detector(one)
-        found.append(len([*detector.push(sentences), *detector.flush()]))
     assert 0 < 3 * counts[0] < counts[1]
     quick, every = scores[0][: len(scores[1])], scores[1]  # after the end it listens on
     threshold = model.card.point().threshold
-    assert found == [3, 3]
+    # Windows that are nearer to each other than a look is long are one report.
+    apart = [np.diff(np.flatnonzero(one >= threshold)) * DEFAULT_HOP * 160 > PHONEME_SAMPLES for one in scores]
+    assert [1 + np.count_nonzero(one) for one in apart] == [3, 3]
     assert ((quick == every) | (quick < threshold)).all()
 
 
@@ -399,17 +396,25 @@ def test_a_word_that_speech_is_full_of_is_refused_or_told() -> None:
 def test_a_kept_model_is_made_again_only_for_another_recogniser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Path
 ) -> None:
+    asked: list[SpokenKeyword] = []
+
+    def counted(spoken: SpokenKeyword) -> bytes:
+        asked.append(spoken)
+        return made.read_bytes()
+
+    monkeypatch.setattr(from_text, "model_of_text", counted)
     monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path))
     path = typed_model(WORD)
     assert path.parent == tmp_path / "typed"
     assert path.read_bytes() == made.read_bytes()
-    written = path.stat().st_mtime_ns
+    assert len(asked) == 1
     assert typed_model(WORD) == path
-    assert path.stat().st_mtime_ns == written
+    assert len(asked) == 1
     path.write_bytes(b"damaged")
     with pytest.raises(ModelError):
         read_model(path)
     assert typed_model(WORD).read_bytes() == made.read_bytes()
+    assert len(asked) == 2
 
 
 def test_kept_models_of_other_requests_are_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
