@@ -21,6 +21,9 @@ TOKENS_KEY = "wakeword.tokens"
 """Key of the list of tokens (JSON), one for each output, in the metadata of the recogniser's file."""
 BLANK, WORD_BOUNDARY = "<blank>", "<wb>"
 """The tokens that may stand between two phonemes of a word."""
+SoundTokens = tuple[tuple[str, float], ...]
+"""The tokens that may stand for a phoneme, each with what it costs."""
+BETWEEN: SoundTokens = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
 
 _PEAK = 0.5
 _NOISE = 0.0035
@@ -225,6 +228,15 @@ class KeywordPhonemes:
             np.add(reached, of_frame, out=state)
             np.maximum(best, state[..., self._ends], out=best)
             yield best
+
+
+def ways_to_say(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -> list[tuple[SoundTokens, ...]]:
+    """The sounds of each way to say a word, from what ``KeywordPhonemes`` takes."""
+    free = [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
+    return [
+        tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
+        for way in zip(variants, losses or free, strict=True)
+    ]
 
 
 def tokens_of_text(text: str | None) -> list[str]:
