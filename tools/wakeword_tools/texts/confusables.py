@@ -5,7 +5,6 @@ some English accent are left out, whatever their spelling, and so are texts that
 "marvins" contains "marvin". Only for keywords as short as "off" can a word end with that sound ("cough").
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
@@ -13,14 +12,13 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import ENGLISH_ACCENTS, shared_espeak
-from wakeword_tools.texts.candidates import Candidate, TextOrigin
+from wakeword_tools.texts.candidates import Candidate, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.splits import read_texts, shipped_list, splits_of, texts_without
 from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
 
-_FARTHEST, _SHARE_EDITED = 3.5, 0.75
 _HALVES, _FARTHEST_HALF, _COMMON = 25, 1.6, 3.5
 _SHORT = 3
 _MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
@@ -38,7 +36,7 @@ def confusables(keyword: str) -> list[Candidate]:
     target = pronunciations(keyword)
     if not any(map(is_vowel, target[0])) or len(target[0]) < 2:
         raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; choose a longer one")
-    limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target[0]))) + 1e-9
+    limit = farthest(target[0]) + 1e-9
     near = words_near(target, limit)
     found: list[_Found] = [
         *_shipped(keyword),
@@ -62,7 +60,7 @@ def near_ways(forms: Sequence[str]) -> list[Phones]:
         spoken = [pronunciations(word) for word in words_of(form)]
         for at, ways in enumerate(spoken):
             parts = [one[0] for one in spoken]
-            for word, distance in words_near(ways, min(_FARTHEST, _SHARE_EDITED * len(ways[0]))):
+            for word, distance in words_near(ways, farthest(ways[0], least=0)):
                 parts[at] = word.phones
                 away.setdefault(sum(parts, ()), (round(2 * distance), -word.zipf))
     return sorted((way for way in away if not contains_sound(way, same)), key=away.__getitem__)
@@ -109,7 +107,7 @@ def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found])
         Candidate(text, phones, round(float(distance), 3), origin, split, zipf)
         for (text, phones, origin, zipf), distance, split in zip(found, away, splits, strict=True)
     ]
-    return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
+    return closest_first(made)
 
 
 def phrases_near(phones: Phones) -> Iterator[SpokenWord]:
@@ -137,7 +135,7 @@ def _made_up(keyword: str) -> Iterator[_Found]:
     """Fragments and pseudo-words of each word of the keyword among its other words, and the keyword without each word."""
     words = words_of(keyword)
     spoken = [pronunciations(word)[0] for word in words]
-    random = np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
+    random = random_of(keyword)
     for at, phones in enumerate(spoken):
         others = [*words[:at], *words[at + 1 :]]
         if others:

@@ -4,7 +4,6 @@ The same kinds as ``confusables`` finds for English: words, phrases of two words
 not exist, which are given as espeak-ng's phonemes in ``[[...]]``.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -17,7 +16,7 @@ import numpy as np
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.languages import name_of_language, scripts_of
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import Candidate, TextOrigin
+from wakeword_tools.texts.candidates import MIN_FRAGMENT, Candidate, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.confusables import one_contains, phrases_of_halves
 from wakeword_tools.texts.foreign_language import (
     ForeignLanguage,
@@ -26,13 +25,12 @@ from wakeword_tools.texts.foreign_language import (
     foreign_language,
     is_foreign_vowel,
 )
-from wakeword_tools.texts.phonemes import Phones
+from wakeword_tools.texts.phonemes import Phones, too_few_sounds
 from wakeword_tools.texts.sounds import Sounds
 from wakeword_tools.texts.splits import split_of_sound, texts_without
 
-_FARTHEST, _SHARE_EDITED = 3.5, 0.75
 _FARTHEST_HALF, _COMMON = 2.1, 6_000
-_LEAST_FRAGMENT, _LEAST_WORDS = 2, 3
+_MIN_WORDS = 3
 _TWICE = 1_000
 """Words of two edits that are drawn."""
 _OTHER_WORDS = 250
@@ -50,7 +48,7 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
     language = foreign_language(code)
     reading = language.require(keyword)
     target = reading.phones
-    limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target))) + 1e-9
+    limit = farthest(target) + 1e-9
     phrases = phrases_of_halves(target, lambda half: language.near(half, _FARTHEST_HALF, most=_COMMON))
     found: list[tuple[str, Phones, TextOrigin, float]] = [
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in language.near(target, limit)),
@@ -70,7 +68,7 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
         for (text, phones, origin, zipf), distance in zip(chosen, away, strict=True)
         if distance <= limit or origin is TextOrigin.FRAGMENT
     ]
-    return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
+    return closest_first(made)
 
 
 def foreign_without(keyword: str, texts: Sequence[str], code: str, spoken: Sequence[Phones] | None = None) -> list[str]:
@@ -130,12 +128,12 @@ def _made_up(
     if len(words) != len(spoken):
         words, spoken = [keyword], (sum(spoken, ()),)  # characters that are words of their own
     made: list[tuple[list[str], TextOrigin]] = []
-    random = np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
+    random = random_of(keyword)
     for at, sounds in enumerate(spoken):
         others = [*words[:at], *words[at + 1 :]]
         if others:
             made.append((others, TextOrigin.FRAGMENT))
-        for size in range(len(sounds) - 1, _LEAST_FRAGMENT - 1, -1):
+        for size in range(len(sounds) - 1, MIN_FRAGMENT - 1, -1):
             for start in range(len(sounds) - size + 1):
                 part = sounds[start : start + size]
                 if any(is_foreign_vowel(one.ipa) for one in part):
@@ -187,7 +185,7 @@ def _pairs(code: str) -> frozenset[tuple[str, ...]]:
     counts: Counter[tuple[str, ...]] = Counter()
     for word in foreign_language(code).spoken:
         counts.update(pairwise(["", *word.phones, ""]))
-    return frozenset(pair for pair, count in counts.items() if count >= _LEAST_WORDS)
+    return frozenset(pair for pair, count in counts.items() if count >= _MIN_WORDS)
 
 
 def foreign_of_ipa(text: str, code: str) -> str:
@@ -214,5 +212,5 @@ def foreign_of_ipa(text: str, code: str) -> str:
         sounds.append(ReadSound((stress if vowel else "") + inventory[symbol], symbol))
         stress, rest = "" if vowel else stress, rest[len(symbol) :]
     if len(sounds) < 2 or not any(is_foreign_vowel(sound.ipa) for sound in sounds):
-        raise SynthesisError(f"expected two sounds or more in IPA, one of them a vowel, got {text!r}")
+        raise too_few_sounds(text)
     return language.own_text(sounds)
