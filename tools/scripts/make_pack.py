@@ -27,7 +27,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.verify.embedding import DIMENSION, embeddings_of
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
@@ -205,7 +205,7 @@ def make_pack(
     found: Sequence[tuple[TimedText, list[TranscribedSpeech]]], out: Path, *, licence: str
 ) -> tuple[int, float]:
     """Write the pack of these turns and their utterances; the number of people in it, and its hours."""
-    encoders = assets_folder() / "encoders"
+    encoders = encoders_folder()
     digests = [file_digest(encoders / name) for name in (EMBEDDING_FILE, PHONEMES_FILE)]
     embedding = load_embedding(encoders / EMBEDDING_FILE, digests[0])
     recogniser = load_phonemes(encoders / PHONEMES_FILE, digests[1])
@@ -231,8 +231,8 @@ def make_pack(
 
 def make_noise_pack(folders: Sequence[Path], out: Path, *, licence: str) -> float:
     """Write the pack of all recordings of these folders, which are noise and music; its hours."""
-    digest = file_digest(assets_folder() / "encoders" / PHONEMES_FILE)
-    recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
+    digest = file_digest(encoders_folder() / PHONEMES_FILE)
+    recogniser = load_phonemes(encoders_folder() / PHONEMES_FILE, digest)
     recordings, heard = [], []
     for recording, samples in packed_recordings([turn for folder in folders for turn in all_turns(folder)]):
         recordings.append(recording)

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard, SelfTest
 from wakeword.format.verifier_card import Fusion, VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.from_text import TEMPLATE_FILE
@@ -64,4 +64,4 @@ def template() -> bytes:
 
 
 if __name__ == "__main__":
-    write_whole(assets_folder() / "encoders" / TEMPLATE_FILE, template())
+    write_whole(encoders_folder() / TEMPLATE_FILE, template())

@@ -12,7 +12,7 @@ from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.types import Array, Scores
 from wakeword.format.session import open_session, run_session
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
@@ -37,7 +37,7 @@ def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> Verif
 
     ``asked``: how often it hears the word in an hour of the starter pack's speech.
     """
-    quick = load_quick(path := _network(), digest := file_digest(path))
+    quick = load_quick(path := encoders_folder() / QUICK_FILE, digest := file_digest(path))
     if not quick.can_hear(verifier.phonemes):
         return verifier
     keyword = QuickKeyword(quick, verifier.phonemes, verifier.phoneme_losses)
@@ -62,15 +62,11 @@ def heard_quickly(mfcc: Array, network: Path | None = None) -> Array:
 
     ``network``: its file, if it is not the included one.
     """
-    session = _session(network or _network())
+    session = _session(network or encoders_folder() / QUICK_FILE)
     pasts = {one.name: np.zeros(one.shape, np.float32) for one in session.get_inputs() if one.name != LOG_MEL}
     log_mel = mfcc @ dct_matrix(FeatureConfig()).T  # the transform is orthonormal
     (heard,) = run_session(session, ["embeddings"], {LOG_MEL: log_mel, **pasts})
     return np.asarray(heard)
-
-
-def _network() -> Path:
-    return assets_folder() / "encoders" / QUICK_FILE
 
 
 def _some(pack: HeardPack) -> Iterator[Array]:

@@ -26,6 +26,11 @@ def assets_folder(package: str = "wakeword") -> Path:
     return next(filter(Path.is_dir, places), places[0])
 
 
+def encoders_folder(package: str = "wakeword") -> Path:
+    """The folder of the networks that all words share."""
+    return assets_folder(package) / "encoders"
+
+
 def shipped_models() -> dict[str, Path]:
     """The models that come with the package: keyword -> file."""
     return {path.stem: path for path in sorted((assets_folder() / "models").glob("*.onnx"))}

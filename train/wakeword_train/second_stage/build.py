@@ -13,7 +13,7 @@ from torch import Tensor
 from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
 from wakeword.format.verifier_card import Fusion, VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
@@ -80,7 +80,7 @@ class SecondStageTraining:
         heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
         self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard)
         digest, _ = shipped_digests()
-        self.embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
+        self.embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         spoken = SpokenKeyword.of(config)
         ways = spoken.variants(ear.network.tokens, ear.costs) if self.settings.phonemes else ()
         self.draft = VerifierCard(

@@ -17,7 +17,7 @@ from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
 from wakeword.model.first_stage import FirstStage
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP, covering_samples
 from wakeword.takes.word_region import Region
@@ -247,7 +247,7 @@ class HearingWork(WholeWork[HeldOutClip]):
 
 def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe: float) -> list[EvidenceReader]:
     """A reader with each head, an ONNX file; ``window`` and ``probe`` as for ``EvidenceReader``."""
-    folder = assets_folder() / "encoders"
+    folder = encoders_folder()
     embedding = load_embedding(folder / EMBEDDING_FILE, card.embedding_digest)
     phonemes = load_phonemes(folder / PHONEMES_FILE, card.phonemes_digest) if card.phonemes_digest else None
     quick = load_quick(folder / QUICK_FILE, card.quick_digest) if card.quick_digest else None

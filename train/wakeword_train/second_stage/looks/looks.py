@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
+from wakeword.verify.embedding import STEP_OVERLAP, STEP_SAMPLES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
@@ -15,19 +14,13 @@ from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, through_channels
 from wakeword_train.data.store import ClipStore
 
-_CONFIG = FeatureConfig()
-SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
-"""Samples from one embedding to the next."""
-STEP_OVERLAP = _CONFIG.n_fft - _CONFIG.hop_length
-"""Samples of a step's last frame that belong to the next step too."""
-
 WARP = 0.15
 """Largest relative shift of the frequencies, in either direction: adults and children."""
 TILT = 2.5
 """Standard deviation of the random smooth curve, dB, that a microphone and a room add to a spectrum."""
 _KNOTS = 5
 
-WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
+WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * STEP_SAMPLES + STEP_OVERLAP
 """Samples of a look, warm-up of the embedding included."""
 
 _EARLIEST, _LATEST = 0.02, 0.55
