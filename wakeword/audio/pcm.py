@@ -82,11 +82,19 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     return samples
 
 
+def power_of(samples: Samples) -> float:
+    """Mean square of floats, 0 if there are none."""
+    return float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
+
+
+def decibels(power: float, least: float = -math.inf) -> float:
+    """10 log10 of a power, at least ``least``."""
+    return max(least, 10 * math.log10(power)) if power > 0 else least
+
+
 def level_of(block: Samples, least: float) -> float:
     """Root mean square of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least ``least``."""
-    samples = to_mono(block)
-    power = float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
-    return max(least, 10 * math.log10(power)) if power > 0 else least
+    return decibels(power_of(to_mono(block)), least)
 
 
 def samples_of_bytes(audio: bytes) -> Samples:

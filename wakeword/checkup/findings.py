@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from wakeword.audio.pcm import decibels
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
@@ -98,7 +99,7 @@ def _channels(samples: Samples) -> Finding:
     text = f"{number}"
     if checked.dead:
         text += f"; silent: {', '.join(map(str, checked.dead))}"
-    if len(checked.dead) == number or 20 * math.log10(np.abs(samples).max()) < _SILENT_DB:
+    if len(checked.dead) == number or decibels(float(np.abs(samples).max()) ** 2) < _SILENT_DB:
         return finding("channels", number, "", f"{number}; all silent", "ok", "")  # the level says what to change
     live = min(set(range(number)) - set(checked.dead))
     verdict: Severity = "warn" if checked.dead else "ok"

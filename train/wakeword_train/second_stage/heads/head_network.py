@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
@@ -15,6 +14,7 @@ from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 from wakeword_tools.handover import RATES_ALONE
 from wakeword_tools.measure.scores import threshold_allowing_events
+from wakeword_train.model.export import checked_model
 
 MAX_DIFFERENCE = 1e-3
 """Largest difference of the exported head's logits from torch's, relative to logits above 1."""
@@ -91,10 +91,7 @@ def head_bytes(network: HeadNetwork) -> bytes:
         [helper.make_tensor_value_info("logit", TensorProto.FLOAT, [1])],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in _constants(network).items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
-    model.ir_version = 9
-    onnx.checker.check_model(model, full_check=True)
-    data = bytes(model.SerializeToString(deterministic=True))
+    data = bytes(checked_model(graph).SerializeToString(deterministic=True))
     _check_against_torch(data, network)
     return data
 
