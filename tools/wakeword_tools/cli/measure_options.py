@@ -14,6 +14,7 @@ from wakeword.cli.job_options import JobOptions
 from wakeword.cli.options import ModelOptions, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword.model.installed import model_file, names_model
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
 
 
 def _existing(places: list[str] | None) -> list[str] | None:
@@ -53,9 +54,12 @@ class OtherOptions:
     background: BackgroundOption = None
 
 
-def rate_option(name: str, most: float, text: str) -> Any:
+def rate_option(text: str, most: float = MAX_FA_PER_HOUR, name: str = "--fa-per-hour") -> Any:
     """An option for a rate of false alarms above 0, at most ``most``."""
     return typer.Option(name, metavar="X", min=1e-6, max=most, callback=finite, help=text)
+
+
+_FPRS = " and ".join(map(str, DEFAULT_FPRS))
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,11 @@ class TargetOptions:
 
     fpr: Annotated[
         list[float] | None,
-        rate_option("--fpr", 1, "False positives per negative clip; repeatable. Default: 0.03 and 0.05."),
+        rate_option(f"False positives per negative clip; repeatable. Default: {_FPRS}.", 1, "--fpr"),
     ] = None
     fa_per_hour: Annotated[
         list[float] | None,
-        rate_option("--fa-per-hour", 60, "False accepts an hour of background; repeatable. Default: 0.5."),
+        rate_option(f"False accepts an hour of background; repeatable. Default: {DEFAULT_FA_PER_HOUR}."),
     ] = None
 
 
@@ -191,7 +195,7 @@ class CompareOptions:
         list[str] | None,
         typer.Option("--engine", metavar="ENGINE:FILE", help="A model by the name of its engine; repeatable."),
     ] = None
-    fa_per_hour: Annotated[float, rate_option("--fa-per-hour", 60, "The rate that all keep.")] = 0.5
+    fa_per_hour: Annotated[float, rate_option("The rate that all keep.")] = DEFAULT_FA_PER_HOUR
     verify: VerifyOption = True
     report: ReportOption = None
     as_json: JsonOption = False

@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 from wakeword.base.types import Scores
 from wakeword.format.verifier_card import Fusion
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR
+from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
@@ -170,7 +171,7 @@ def _found(heard: HeldOut, gate: float, fusion: Fusion) -> float:
     sets = [scores]
     if heard.noisy is not None:
         sets.append(heard.noisy.score_set(lambda one: one.scores(gate, fusion)))
-    threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR[0]).threshold
+    threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR).threshold
 
     def share(some: Scores) -> float:
         return float(np.mean(some >= threshold)) if len(some) else 0.0
