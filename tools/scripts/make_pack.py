@@ -29,9 +29,8 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.verify.embedding import DIMENSION, embeddings_of
-from wakeword.verify.phoneme_verifier import PhonemeNetwork
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
-from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
 from wakeword_train.pack.speech_pack import (
     BLOCK,
@@ -44,6 +43,7 @@ from wakeword_train.pack.speech_pack import (
     BlockCodec,
     PackedRecording,
     Phonemes,
+    hours_of,
 )
 
 _CONFIG = FeatureConfig()
@@ -226,7 +226,7 @@ def make_pack(
         phonemes=joined(heard),
         phonemes_digest=digests[1],
     )
-    return len({one.person for one in recordings if one.speaker}), len(features) / FRAMES_A_SECOND / 3600
+    return len({one.person for one in recordings if one.speaker}), hours_of(len(features))
 
 
 def make_noise_pack(folders: Sequence[Path], out: Path, *, licence: str) -> float:
@@ -238,7 +238,7 @@ def make_noise_pack(folders: Sequence[Path], out: Path, *, licence: str) -> floa
         recordings.append(recording)
         heard.append(likeliest(heard_phonemes(recogniser, samples, recording.frames // 2).astype(np.float32)))
     write_pack(out, recordings, licence=licence, phonemes=joined(heard), phonemes_digest=digest)
-    return sum(one.frames for one in recordings) / FRAMES_A_SECOND / 3600
+    return hours_of(sum(one.frames for one in recordings))
 
 
 def main() -> None:

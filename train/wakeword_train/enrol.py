@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_folders import all_audio_files
 from wakeword.base.errors import DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
@@ -91,7 +91,7 @@ class Enrolment:
 
 def own_takes(folders: Sequence[Path], phrase: str) -> list[Clip]:
     """The takes in these folders, in order. Raises ``AudioFileError`` for an empty folder, ``DataError`` for too few."""
-    files = list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
+    files = all_audio_files(folders)
     if len(files) < MIN_TAKES:
         raise DataError(
             f"expected {MIN_TAKES} or more recordings of {phrase!r}, better 10, got {len(files)}; "

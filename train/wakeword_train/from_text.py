@@ -102,8 +102,13 @@ def make_now(options: TrainOptions) -> Path:
         anyway=options.anyway,
     )
     tell(path, takes=True)
-    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
+    suggest(path)
     return path
+
+
+def suggest(path: Path) -> None:
+    """Say how to try a model."""
+    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
 
 
 def typed_model(text: str) -> Path:

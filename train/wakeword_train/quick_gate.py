@@ -16,7 +16,7 @@ from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
-from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, STARTER, HeardPack, pack_path, read_heard
+from wakeword_train.pack.speech_pack import BLOCK, STARTER, HeardPack, hours_of, pack_path, read_heard
 
 ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
@@ -48,7 +48,7 @@ def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> Verif
 def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = ASKED_AN_HOUR) -> float:
     """The gate at which the quick recogniser hears the word so often in an hour of the pack; ``network``: its file."""
     fits = np.sort(np.concatenate([_fits(heard_quickly(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
-    hours = len(fits) * MAX_PHONEME_STEP / FRAMES_A_SECOND / 3600
+    hours = hours_of(len(fits) * MAX_PHONEME_STEP)
     return float(np.clip(fits[-max(1, round(asked * hours))], LOWEST, HIGHEST))
 
 

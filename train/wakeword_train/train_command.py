@@ -23,7 +23,7 @@ from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, enrol_model
-from wakeword_train.from_text import judged, tell
+from wakeword_train.from_text import judged, suggest, tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
@@ -66,7 +66,7 @@ def _fine_tune(
     with phases_shown(PHASES) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     tell(path)
-    _try(path)
+    suggest(path)
     return path
 
 
@@ -147,11 +147,7 @@ def _summarise(options: TrainOptions, result: TrainingResult) -> None:
         page = path.with_suffix(".html")
         write_page(page, card, result, model=path.name)
         note(f"more about it, with sounds: {page}")
-    _try(path)
-
-
-def _try(path: Path) -> None:
-    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
+    suggest(path)
 
 
 _OF_BASE = (

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.ranges import MAX_SEED
+from wakeword_tools.kinds import HELP, Kind
 
 
 class _Device(StrEnum):
@@ -20,9 +21,8 @@ class _Device(StrEnum):
     CUDA = "cuda"
 
 
-def _folders(name: str, what: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, metavar="DIR", help=f"{what}; repeatable.")
-    return option
+def _folders(kind: Kind) -> Any:
+    return typer.Option(kind.option, metavar="DIR", help=f"{HELP[kind]}; repeatable.")
 
 
 _BASE = typer.Option(
@@ -31,7 +31,11 @@ _BASE = typer.Option(
     help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
 )
 _METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, drocc, or a package's own.")
-_SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
+_SAVED = typer.Option(
+    "--extend-negatives",
+    metavar="DIR",
+    help="False accepts saved by evaluate --save-errors, to train against; repeatable.",
+)
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
 _REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
 _WORK = typer.Option("--work", metavar="DIR", help="For synthesised clips.")
@@ -64,12 +68,12 @@ class TrainOptions:
     now: Annotated[bool, _NOW] = False
     install_voices: Annotated[bool, _VOICES] = True
     data: Annotated[Path | None, _SPEECH] = None
-    positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
-    negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None
-    near_negatives: Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")] = None
+    positives: Annotated[list[Path] | None, _folders(Kind.POSITIVE)] = None
+    negatives: Annotated[list[Path] | None, _folders(Kind.NEGATIVE)] = None
+    near_negatives: Annotated[list[Path] | None, _folders(Kind.NEAR_NEGATIVE)] = None
     extend_negatives: Annotated[list[Path] | None, _SAVED] = None
-    background: Annotated[list[Path] | None, _folders("--background", "Long recordings without it")] = None
-    noise: Annotated[list[Path] | None, _folders("--noise", "Sounds to mix in")] = None
+    background: Annotated[list[Path] | None, _folders(Kind.BACKGROUND)] = None
+    noise: Annotated[list[Path] | None, _folders(Kind.NOISE)] = None
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None
     method: Annotated[str | None, _METHOD] = None
     base: Annotated[str | None, _BASE] = None

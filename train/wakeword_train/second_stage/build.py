@@ -23,6 +23,7 @@ from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
+from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD
 from wakeword_train.ear import ear_beside
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import STARTER
@@ -45,7 +46,7 @@ from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, points_alone
-from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
+from wakeword_train.second_stage.looks.examples import ExampleMaker, WordExamples
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun

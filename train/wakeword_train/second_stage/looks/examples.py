@@ -25,12 +25,9 @@ from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.mixed_sounds import talk_of
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.weights import clip_weights
+from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD, clip_weights
 from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
 
-FRAGMENT = "fragment"
-HOUSEHOLD = "household"
-"""Name of the looks at household sounds alone."""
 _HOUSEHOLD_LOOKS = 600
 _BATCH = 32
 _MOST_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
