@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,6 +40,19 @@ _SayOption = Annotated[
     list[str] | None,
     typer.Option("--say", metavar="TEXT", callback=_typed, help="Any word: made from its text in seconds; repeatable."),
 ]
+
+
+def keyword_option(text: str) -> Any:
+    """The option ``--keyword`` for names of models."""
+    return typer.Option("--keyword", metavar="K", autocompletion=model_names, callback=separate, help=text)
+
+
+def label_option(text: str) -> Any:
+    """The option ``--label-with``; ``text``: what is labelled, and when."""
+    text += ", with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio."
+    return typer.Option("--label-with", metavar="URI", help=text)
+
+
 MODEL_HELP = "A model that `wakeword models` lists, or a model file."
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ModelOption = Annotated[
@@ -87,13 +100,7 @@ class ModelOptions:
 
     keyword: Annotated[
         list[str] | None,
-        typer.Option(
-            "--keyword",
-            metavar="K",
-            autocompletion=model_names,
-            callback=separate,
-            help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}.",
-        ),
+        keyword_option(f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}."),
     ] = None
     model: ModelOption = None
     say: _SayOption = None

@@ -16,6 +16,7 @@ from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.option_class import command
+from wakeword.cli.options import label_option
 from wakeword.cli.ranges import separate
 from wakeword.model.installed import model_name
 from wakeword.saving.keeper import kept_folder
@@ -56,14 +57,7 @@ class ReviewOptions:
             help="Only recordings of this word; repeatable. Default: of all words.",
         ),
     ] = None
-    label_with: Annotated[
-        str | None,
-        typer.Option(
-            "--label-with",
-            metavar="URI",
-            help="First label what has no label, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
-        ),
-    ] = None
+    label_with: Annotated[str | None, label_option("First label what has no label")] = None
     play: Annotated[bool, typer.Option("--play/--no-play", help="Play each recording.")] = True
     only_list: Annotated[bool, typer.Option("--list", help="List what waits for an answer, and ask nothing.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="List it as JSON, one object a line.")] = False

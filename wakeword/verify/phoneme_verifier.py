@@ -230,7 +230,7 @@ class KeywordPhonemes:
             yield best
 
 
-def ways_to_say(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -> list[tuple[SoundTokens, ...]]:
+def sounds_of_ways(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -> list[tuple[SoundTokens, ...]]:
     """The sounds of each way to say a word, from what ``KeywordPhonemes`` takes."""
     free = [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
     return [

@@ -15,7 +15,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.embedding import EmbeddingNetwork
-from wakeword.verify.phoneme_verifier import BETWEEN, BLANK, WORD_BOUNDARY, SoundTokens, ways_to_say
+from wakeword.verify.phoneme_verifier import BETWEEN, BLANK, WORD_BOUNDARY, SoundTokens, sounds_of_ways
 
 STEPS = 18
 """Steps in which a word is searched: 1.4 s."""
@@ -51,7 +51,7 @@ class QuickKeyword:
     ) -> None:
         """``losses``: see ``KeywordPhonemes``."""
         self.recogniser = recogniser
-        self.ways = ways_to_say(variants, losses)
+        self.ways = sounds_of_ways(variants, losses)
 
     def fit(self, steps: Array) -> float:
         """How well the word fits at the end of ``(STEPS, width)``; see ``QuickSearch``."""

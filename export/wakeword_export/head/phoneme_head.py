@@ -13,7 +13,7 @@ import numpy as np
 
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
-from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens, ways_to_say
+from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens, sounds_of_ways
 from wakeword_export import flat_model as flat
 from wakeword_export.head.head_files import RELU, HeadGraph
 
@@ -69,7 +69,8 @@ def known_ways_of(
 ) -> list[tuple[SoundTokens, ...]]:
     """The ways to say a word with sounds that a network with these ``tokens`` knows; see ``fit_of_word``."""
     ways = [
-        tuple(tuple(one for one in sound if one[0] in tokens) for sound in way) for way in ways_to_say(variants, losses)
+        tuple(tuple(one for one in sound if one[0] in tokens) for sound in way)
+        for way in sounds_of_ways(variants, losses)
     ]
     return [way for way in ways if way and all(way)]
 

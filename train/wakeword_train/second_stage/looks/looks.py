@@ -11,7 +11,7 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
 from wakeword_train.data.household import HouseholdSounds
-from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, through_channels
+from wakeword_train.data.mixed_sounds import FAINT, LOUDNESS, NoiseSource, amid_talk, talk_of, through_channels
 from wakeword_train.data.store import ClipStore
 
 WARP = 0.15
@@ -85,7 +85,10 @@ class LookCutter:
         return through_channels(noisy, self._generator)
 
     def _speak_before(self, waves: Tensor, begins: Tensor) -> None:
-        """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place."""
+        """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place.
+
+        It adds where ``amid_talk`` replaces; drawn as there, looks and the heads that learn from them would be others.
+        """
         store, generator = self._background, self._generator
         if store is None:
             return
@@ -95,8 +98,8 @@ class LookCutter:
             clip = torch.multinomial(store.lengths.double(), 1, generator=generator)
             place = store.any_offsets(clip, WARMED_LOOK_SAMPLES, speed=torch.ones(1), generator=generator)
             speech = store.cut(clip, place, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
-            wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, 0.4, 1.2, generator)
-            waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
+            wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, *LOUDNESS, generator)
+            waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(FAINT)).clamp(-1, 1)
 
     def noises(self, count: int, samples: int) -> Tensor:
         """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""
