@@ -28,19 +28,6 @@ class Kind(StrEnum):
         """The plural, as in reports, folders and settings: ``near_negatives``."""
         return f"{self.value}s" if self in WORD_KINDS else self.value
 
-    @property
-    def option(self) -> str:
-        """The option for recordings of it."""
-        return f"--{self.plural.replace('_', '-')}"
 
-
-HELP = {
-    Kind.POSITIVE: "Recordings of the wake word",
-    Kind.NEGATIVE: "Recordings of other words",
-    Kind.NEAR_NEGATIVE: "Words that sound like it",
-    Kind.BACKGROUND: "Long recordings without it",
-    Kind.NOISE: "Sounds to mix in",
-}
-"""What options say of them."""
 WORD_KINDS = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE)
 """Kinds of clips that hold one word."""

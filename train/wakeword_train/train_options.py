@@ -5,15 +5,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.ranges import MAX_SEED
-from wakeword_tools.kinds import HELP, Kind
+from wakeword_tools.cli.measure_options import kind_option
+from wakeword_tools.kinds import Kind
 
 
 class _Device(StrEnum):
@@ -21,10 +23,7 @@ class _Device(StrEnum):
     CUDA = "cuda"
 
 
-def _folders(kind: Kind) -> Any:
-    return typer.Option(kind.option, metavar="DIR", help=f"{HELP[kind]}; repeatable.")
-
-
+_folders = partial(kind_option, metavar="DIR", which="")
 _BASE = typer.Option(
     "--from",
     metavar="MODEL",

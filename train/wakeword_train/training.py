@@ -1,7 +1,6 @@
 """One training run, from folders of recordings to a model file."""
 
 import dataclasses
-import datetime
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from wakeword_train.model.network import begin_with_encoder, encoder_path, file_
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingRun, made_with
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingRun, made_with, todays_version
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +160,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     network, reports = fit(run, sampler, validation, trained=trained)
     card = ModelCard(
         phrase=config.keyword,
-        version=datetime.date.today().strftime("%Y.%m.%d"),
+        version=todays_version(),
         window=config.network.window,
         self_test=SelfTest(0.0),
         training=provenance(config, stores, held_out, reports)

@@ -262,8 +262,13 @@ def _beginning(path: Path) -> tuple[int, bytes]:
                 return os.fstat(raw.fileno()).st_size, raw.read(HEAD)
         what = "a folder" if path.is_dir() else "a pipe, a device or a socket" if path.exists() else "nothing"
     except OSError as error:
-        raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error
+        raise unreadable_audio(path, error) from error
     raise AudioFileError(f"{path}: expected an audio file, found {what}; check the path")
+
+
+def unreadable_audio(path: Path | str, error: OSError) -> AudioFileError:
+    """The error for a file that the system does not let us read."""
+    return AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}")
 
 
 def _opened(path: Path, container: str | None) -> soundfile.SoundFile | DecodedFile:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wakeword.audio.audio_folders import NO_AUDIO, left_out_files, list_audio, unsearched_folder
 from wakeword.audio.containers import BYTES_A_SECOND, CONTAINER_SUFFIXES
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, unreadable_audio
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 
 _BYTES_BY_SUFFIX = {
@@ -69,7 +69,7 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
         except AudioError as error:
             failed(error)
         except OSError as error:
-            failed(AudioFileError(f"{place}: expected an audio file, could not read it: {error.strerror}"))
+            failed(unreadable_audio(place, error))
     return list(found.values())
 
 

@@ -2,7 +2,9 @@
 
 import glob
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ from wakeword.cli.job_options import JobOptions
 from wakeword.cli.options import MODEL_HELP, JsonOption, ModelOptions, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword.model.installed import model_file, names_model
-from wakeword_tools.kinds import HELP, Kind
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
 
 
@@ -29,9 +31,22 @@ def _existing(places: list[str] | None) -> list[str] | None:
     return places
 
 
-def _places(kind: Kind) -> Any:
-    text = f"{HELP[kind]}: a file, a folder, a pattern or @list.txt; repeatable."
-    return typer.Option(kind.option, metavar="PLACE", callback=_existing, help=text)
+_HELP = {
+    Kind.POSITIVE: "Recordings of the wake word",
+    Kind.NEGATIVE: "Recordings of other words",
+    Kind.NEAR_NEGATIVE: "Words that sound like it",
+    Kind.BACKGROUND: "Long recordings without it",
+    Kind.NOISE: "Sounds to mix in",
+}
+
+
+def kind_option(kind: Kind, metavar: str, which: str, callback: Callable[..., Any] | None = None) -> Any:
+    """The option for recordings of a kind; ``which``: what may be given."""
+    name = f"--{kind.plural}".replace("_", "-")
+    return typer.Option(name, metavar=metavar, callback=callback, help=f"{_HELP[kind]}{which}; repeatable.")
+
+
+_places = partial(kind_option, metavar="PLACE", which=": a file, a folder, a pattern or @list.txt", callback=_existing)
 
 
 PositivesOption = Annotated[list[str], _places(Kind.POSITIVE)]

@@ -13,7 +13,7 @@ from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voice import Voice
+from wakeword_tools.engines.voice import Voice, no_sound
 
 MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
 """Neutral (twice as often), with emphasis, as a question and as the end of a sentence."""
@@ -106,7 +106,7 @@ def render(recipe: Recipe) -> Array:
     phrase = recipe.carrier.replace("{}", recipe.text)
     spoken = engine_of(recipe.voice).speak(phrase, recipe.voice, dataclasses.replace(recipe.prosody, rate=rate))
     if not spoken.any():
-        raise SynthesisError(f"{recipe.voice.name} made no sound for {phrase!r}; write it as it is spoken")
+        raise no_sound(recipe.voice, phrase)
     if recipe.formants != 1:
         spoken = soxr.resample(spoken, SAMPLE_RATE * recipe.formants, SAMPLE_RATE)
     speech = levelled(trim(spoken))

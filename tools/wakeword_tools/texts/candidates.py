@@ -16,8 +16,6 @@ from wakeword_tools.texts.phonemes import Phones
 MASS = {1: 0.4, 2: 0.4, 3: 0.2}
 """Share of the texts at each distance in whole edits; the last includes everything farther."""
 
-MIN_FRAGMENT = 2
-"""Phonemes of the shortest part of a word that counts as a text like it."""
 _FARTHEST, _SHARE_EDITED = 3.5, 0.75
 
 
@@ -34,6 +32,8 @@ class TextOrigin(StrEnum):
     PSEUDO_WORD = "pseudo-word"
 
 
+FoundText = tuple[str, Phones, TextOrigin, float]
+"""A text, how it is said, where it comes from, and the Zipf frequency of its rarest word."""
 # The origins of each round of choices at a distance.
 _TURNS = (
     TextOrigin.WORD,

@@ -12,7 +12,7 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import ENGLISH_ACCENTS, shared_espeak
-from wakeword_tools.texts.candidates import Candidate, TextOrigin, closest_first, farthest, random_of
+from wakeword_tools.texts.candidates import Candidate, FoundText, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
@@ -25,9 +25,6 @@ _MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
 _NO_STRESS = str.maketrans("", "", "ˈˌ")
 
 
-_Found = tuple[str, Phones, TextOrigin, float]
-
-
 def confusables(keyword: str) -> list[Candidate]:
     """All texts that sound like ``keyword``, the closest first: thousands of texts, no two with the same sound.
 
@@ -38,7 +35,7 @@ def confusables(keyword: str) -> list[Candidate]:
         raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; choose a longer one")
     limit = farthest(target[0]) + 1e-9
     near = words_near(target, limit)
-    found: list[_Found] = [
+    found: list[FoundText] = [
         *_shipped(keyword),
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in near),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
@@ -86,7 +83,7 @@ def listed(keyword: str, texts: Sequence[str]) -> list[Candidate]:
     return _candidates(keyword, target, list(_own(keyword, texts)))
 
 
-def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
+def _own(keyword: str, texts: Sequence[str]) -> Iterator[FoundText]:
     other = set(without_sound_of(keyword, texts))
     for text, ways in zip(texts, pronounce(texts), strict=True):
         if text not in other:
@@ -94,13 +91,13 @@ def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
         yield text, ways[0], TextOrigin.LISTED, min(map(zipf_frequency, words_of(text)))
 
 
-def _shipped(keyword: str) -> Iterator[_Found]:
+def _shipped(keyword: str) -> Iterator[FoundText]:
     for test in (True, False):
         if path := shipped_list(keyword, test=test):
             yield from _own(keyword, read_texts(path))
 
 
-def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found]) -> list[Candidate]:
+def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[FoundText]) -> list[Candidate]:
     away = distances(target, [phones for _, phones, _, _ in found])
     splits = splits_of(keyword, (phones for _, phones, _, _ in found))
     made = [
@@ -131,7 +128,7 @@ def phrases_of_halves(
             yield SpokenWord(f"{left.text} {right.text}", left.phones + right.phones, min(left.zipf, right.zipf))
 
 
-def _made_up(keyword: str) -> Iterator[_Found]:
+def _made_up(keyword: str) -> Iterator[FoundText]:
     """Fragments and pseudo-words of each word of the keyword among its other words, and the keyword without each word."""
     words = words_of(keyword)
     spoken = [pronunciations(word)[0] for word in words]
@@ -152,14 +149,14 @@ def _made_up(keyword: str) -> Iterator[_Found]:
                 yield text, from_espeak(text) if text.startswith("[[") else part, TextOrigin.FRAGMENT, 0.0
 
 
-def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:
+def _different(found: Sequence[FoundText], target: Sequence[Phones]) -> list[FoundText]:
     """The first text of each sound, without those that contain the sound of the keyword."""
     same = frozenset().union(*map(sound_keys, target))
-    kept: dict[Sounds, _Found] = {}
+    kept: dict[Sounds, FoundText] = {}
     for one in found:
         if (sound := main_key(one[1])) not in kept and not contains_sound(one[1], same):
             kept[sound] = one
-    texts: dict[str, _Found] = {}
+    texts: dict[str, FoundText] = {}
     for one in kept.values():
         texts.setdefault(one[0].lower(), one)
     return list(texts.values())

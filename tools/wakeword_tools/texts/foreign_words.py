@@ -16,7 +16,7 @@ import numpy as np
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.languages import name_of_language, scripts_of
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import MIN_FRAGMENT, Candidate, TextOrigin, closest_first, farthest, random_of
+from wakeword_tools.texts.candidates import Candidate, FoundText, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.confusables import one_contains, phrases_of_halves
 from wakeword_tools.texts.foreign_language import (
     ForeignLanguage,
@@ -28,6 +28,7 @@ from wakeword_tools.texts.foreign_language import (
 from wakeword_tools.texts.phonemes import Phones, too_few_sounds
 from wakeword_tools.texts.sounds import Sounds
 from wakeword_tools.texts.splits import split_of_sound, texts_without
+from wakeword_tools.texts.wordlike import MIN_FRAGMENT
 
 _FARTHEST_HALF, _COMMON = 2.1, 6_000
 _MIN_WORDS = 3
@@ -50,14 +51,14 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
     target = reading.phones
     limit = farthest(target) + 1e-9
     phrases = phrases_of_halves(target, lambda half: language.near(half, _FARTHEST_HALF, most=_COMMON))
-    found: list[tuple[str, Phones, TextOrigin, float]] = [
+    found: list[FoundText] = [
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in language.near(target, limit)),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases),
         *_made_up(language, keyword, reading),
     ]
     kept = {one[0]: one for one in reversed(found)}
     other = set(foreign_without(keyword, list(kept), code, [one[1] for one in kept.values()]))
-    by_sound: dict[Sounds, tuple[str, Phones, TextOrigin, float]] = {}
+    by_sound: dict[Sounds, FoundText] = {}
     for one in kept.values():
         if one[0] in other:
             by_sound.setdefault(short_sounds(one[1]), one)
@@ -120,9 +121,7 @@ def _is_inside(bare: str, text: str) -> bool:
     return scripts_of(bare) in (["ARABIC"], ["HEBREW"]) and len(bare) > 2 and bare in _without_marks(text)
 
 
-def _made_up(
-    language: ForeignLanguage, keyword: str, reading: Reading
-) -> Iterator[tuple[str, Phones, TextOrigin, float]]:
+def _made_up(language: ForeignLanguage, keyword: str, reading: Reading) -> Iterator[FoundText]:
     """Parts of each word, and words that differ from it, in which the sounds follow one another as in the language."""
     words, spoken = keyword.split(), reading.words
     if len(words) != len(spoken):
