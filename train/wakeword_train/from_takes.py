@@ -165,10 +165,7 @@ class _Takes:
         if ways not in self._searches:
             every = [*self._own, *map(as_heard, ways)]
             keyword = KeywordPhonemes(
-                [way.variant for way in every],
-                self._recogniser.tokens,
-                [way.losses for way in every],
-                near=self._near,
+                [way.variant for way in every], self._recogniser.tokens, [way.losses for way in every], near=self._near
             )
             try:
                 point = default_point(points_of_search(keyword, self.spoken, self._recogniser.tokens), SILENT)

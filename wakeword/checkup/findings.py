@@ -66,12 +66,7 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
         advice = "Unmute the microphone, plug it in, or choose another device: this one delivers only zeros."
         return [*found, finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
     measured = levels(mean, sample_rate)
-    found += [
-        _level(measured),
-        _noise(measured),
-        _clipping(samples),
-        _offset(samples),
-    ]
+    found += [_level(measured), _noise(measured), _clipping(samples), _offset(samples)]
     timed = timing(recording.stamps, sample_rate)
     found += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
     return found + _rate(timed, sample_rate)

@@ -11,14 +11,7 @@ import soxr
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
-from wakeword_tools.engines.espeak_library import (
-    TIED,
-    collect,
-    copy_english,
-    copy_language,
-    fresh_library,
-    reading,
-)
+from wakeword_tools.engines.espeak_library import TIED, collect, copy_english, copy_language, fresh_library, reading
 from wakeword_tools.engines.languages import ENGLISH, accents_of, espeak_data, language_files
 from wakeword_tools.engines.synthesizer import Engine, Prosody
 from wakeword_tools.engines.voice import Voice, no_sound

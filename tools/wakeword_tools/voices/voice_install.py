@@ -137,10 +137,7 @@ KOKORO_SYMBOLS = Package(
 )
 """Has Kokoro's symbols in ``kokoro_onnx/config.json``."""
 KOKORO_VOICES = Package(
-    "kokoro-js",
-    "1.2.1",
-    "kokoro-js-1.2.1.tgz",
-    "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860",
+    "kokoro-js", "1.2.1", "kokoro-js-1.2.1.tgz", "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860"
 )
 """A package of npm; has the styles of 54 voices in ``package/voices``."""
 

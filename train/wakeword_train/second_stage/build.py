@@ -59,11 +59,7 @@ class SecondStageTraining:
     """One run: see ``train_second_stage``."""
 
     def __init__(
-        self,
-        run: TrainingRun,
-        stage_one: Path,
-        clips: Iterable[Clip],
-        stand_ins: Sequence[StandIn] = (),
+        self, run: TrainingRun, stage_one: Path, clips: Iterable[Clip], stand_ins: Sequence[StandIn] = ()
     ) -> None:
         self.training = run
         self.config = config = run.config
@@ -128,12 +124,7 @@ class SecondStageTraining:
             draft = dataclasses.replace(
                 draft, phonemes=(), phoneme_losses=(), phonemes_digest=None, quick_digest=None, quick_gate=0.0
             )
-        card = dataclasses.replace(
-            draft,
-            fusion=fusion,
-            candidates_per_hour=candidates.rate(gate),
-            data=description,
-        )
+        card = dataclasses.replace(draft, fusion=fusion, candidates_per_hour=candidates.rate(gate), data=description)
         return SecondStageResult(
             head_bytes(heads[-1]),
             card,
@@ -329,11 +320,7 @@ class SecondStageTraining:
 
 
 def train_second_stage(
-    run: TrainingRun,
-    stage_one: Path,
-    clips: Iterable[Clip],
-    *,
-    stand_ins: Sequence[StandIn] = (),
+    run: TrainingRun, stage_one: Path, clips: Iterable[Clip], *, stand_ins: Sequence[StandIn] = ()
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 
