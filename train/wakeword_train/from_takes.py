@@ -35,7 +35,7 @@ from wakeword_train.synthesis_config import SynthesisConfig
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.typed_points import points_of_search, score_of_fit
 
-MOST_WAYS = 4
+_MAX_WAYS = 4
 """Ways that are learned at most: each costs time at every look."""
 _FEWEST_SOUNDS = 4
 _DIFFERENT = 0.5
@@ -154,7 +154,7 @@ class _Takes:
         before = self._with(kept)
         for way, _ in Counter(way for take in takes if (way := self._said[take])).most_common():
             more = (*kept, way)
-            if way in kept or len(more) > MOST_WAYS or not self._with(more).promises_as_much_as(before):
+            if way in kept or len(more) > _MAX_WAYS or not self._with(more).promises_as_much_as(before):
                 continue
             if sum(self.finds(take, more) for take in takes) > sum(self.finds(take, kept) for take in takes):
                 kept = more

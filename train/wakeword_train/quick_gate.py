@@ -18,7 +18,7 @@ from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
 from wakeword_train.pack.speech_pack import BLOCK, STARTER, HeardPack, hours_of, pack_path, read_heard
 
-ASKED_AN_HOUR = 500
+_ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
 At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
 TRAINED_ASKED = 1_000
@@ -32,7 +32,7 @@ LOG_MEL = "log_mel"
 """The tensor in the network that holds log-mel energies, ``(8 n, 32)``."""
 
 
-def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> VerifierCard:
+def with_quick(verifier: VerifierCard, *, asked: float = _ASKED_AN_HOUR) -> VerifierCard:
     """Let the recogniser be asked only where the quick one hears the word, if that knows the word's phonemes.
 
     ``asked``: how often it hears the word in an hour of the starter pack's speech.
@@ -45,7 +45,7 @@ def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> Verif
     return dataclasses.replace(verifier, quick_digest=digest, quick_gate=gate)
 
 
-def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = ASKED_AN_HOUR) -> float:
+def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = _ASKED_AN_HOUR) -> float:
     """The gate at which the quick recogniser hears the word so often in an hour of the pack; ``network``: its file."""
     fits = np.sort(np.concatenate([_fits(heard_quickly(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
     hours = hours_of(len(fits) * MAX_PHONEME_STEP)

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +22,6 @@ class _Device(StrEnum):
     CUDA = "cuda"
 
 
-_folders = partial(kind_option, metavar="DIR", which="")
 _BASE = typer.Option(
     "--from",
     metavar="MODEL",
@@ -67,12 +65,12 @@ class TrainOptions:
     now: Annotated[bool, _NOW] = False
     install_voices: Annotated[bool, _VOICES] = True
     data: Annotated[Path | None, _SPEECH] = None
-    positives: Annotated[list[Path] | None, _folders(Kind.POSITIVE)] = None
-    negatives: Annotated[list[Path] | None, _folders(Kind.NEGATIVE)] = None
-    near_negatives: Annotated[list[Path] | None, _folders(Kind.NEAR_NEGATIVE)] = None
+    positives: Annotated[list[Path] | None, kind_option(Kind.POSITIVE, folders=True)] = None
+    negatives: Annotated[list[Path] | None, kind_option(Kind.NEGATIVE, folders=True)] = None
+    near_negatives: Annotated[list[Path] | None, kind_option(Kind.NEAR_NEGATIVE, folders=True)] = None
     extend_negatives: Annotated[list[Path] | None, _SAVED] = None
-    background: Annotated[list[Path] | None, _folders(Kind.BACKGROUND)] = None
-    noise: Annotated[list[Path] | None, _folders(Kind.NOISE)] = None
+    background: Annotated[list[Path] | None, kind_option(Kind.BACKGROUND, folders=True)] = None
+    noise: Annotated[list[Path] | None, kind_option(Kind.NOISE, folders=True)] = None
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None
     method: Annotated[str | None, _METHOD] = None
     base: Annotated[str | None, _BASE] = None

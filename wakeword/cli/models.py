@@ -54,7 +54,7 @@ def models(
     if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
         raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")
     if what is None:
-        list_models(as_json=as_json)
+        _list_models(as_json=as_json)
     elif action is _Action.INSTALL:
         _install(install_model(what, name=name, sha256=sha256, replace=replace), as_json=as_json)
     else:
@@ -103,7 +103,7 @@ class _Listed:
         }
 
 
-def list_models(*, as_json: bool) -> None:
+def _list_models(*, as_json: bool) -> None:
     """Print all models that are known by a name. Exit status 1 if one of them cannot be read.
 
     Raises ``ModelError`` if the package has none.

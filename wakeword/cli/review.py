@@ -71,10 +71,10 @@ def review(options: ReviewOptions) -> None:
     answer is carried out at once. What a label says is probably not the word comes first. What learns from them is
     `wakeword train --from MODEL --extend-negatives DIR --background ROOM`.
     """
-    (list_pairs if options.only_list or options.as_json else review_folder)(options)
+    (_list_pairs if options.only_list or options.as_json else _review_folder)(options)
 
 
-def list_pairs(options: ReviewOptions) -> None:
+def _list_pairs(options: ReviewOptions) -> None:
     """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
     for pair in _pairs_of(options):
         if options.as_json:
@@ -85,7 +85,7 @@ def list_pairs(options: ReviewOptions) -> None:
             print(f"{printable(pair.audio)}  {_title(pair)}")
 
 
-def review_folder(options: ReviewOptions) -> None:
+def _review_folder(options: ReviewOptions) -> None:
     """Ask about each recording in turn. Raises ``DataError`` if there is no such folder, ``OSError`` as the disk does."""
     pairs = _pairs_of(options)
     if not pairs:

@@ -2,9 +2,7 @@
 
 import glob
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,18 +38,18 @@ _HELP = {
 }
 
 
-def kind_option(kind: Kind, metavar: str, which: str, callback: Callable[..., Any] | None = None) -> Any:
-    """The option for recordings of a kind; ``which``: what may be given."""
-    name = f"--{kind.plural}".replace("_", "-")
-    return typer.Option(name, metavar=metavar, callback=callback, help=f"{_HELP[kind]}{which}; repeatable.")
+def kind_option(kind: Kind, *, folders: bool = False) -> Any:
+    """The option for recordings of a kind: in places of any form, or in ``folders`` alone."""
+    name, text = f"--{kind.plural}".replace("_", "-"), _HELP[kind]
+    if folders:
+        return typer.Option(name, metavar="DIR", help=f"{text}; repeatable.")
+    text += ": a file, a folder, a pattern or @list.txt; repeatable."
+    return typer.Option(name, metavar="PLACE", callback=_existing, help=text)
 
 
-_places = partial(kind_option, metavar="PLACE", which=": a file, a folder, a pattern or @list.txt", callback=_existing)
-
-
-PositivesOption = Annotated[list[str], _places(Kind.POSITIVE)]
-KnownPositivesOption = Annotated[list[str] | None, _places(Kind.POSITIVE)]
-BackgroundOption = Annotated[list[str] | None, _places(Kind.BACKGROUND)]
+PositivesOption = Annotated[list[str], kind_option(Kind.POSITIVE)]
+KnownPositivesOption = Annotated[list[str] | None, kind_option(Kind.POSITIVE)]
+BackgroundOption = Annotated[list[str] | None, kind_option(Kind.BACKGROUND)]
 FiguresOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
 
@@ -60,8 +58,8 @@ ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.jso
 class OtherOptions:
     """The recordings in which a model must stay silent."""
 
-    negatives: Annotated[list[str] | None, _places(Kind.NEGATIVE)] = None
-    near_negatives: Annotated[list[str] | None, _places(Kind.NEAR_NEGATIVE)] = None
+    negatives: Annotated[list[str] | None, kind_option(Kind.NEGATIVE)] = None
+    near_negatives: Annotated[list[str] | None, kind_option(Kind.NEAR_NEGATIVE)] = None
     background: BackgroundOption = None
 
 
@@ -198,7 +196,7 @@ class CompareOptions:
     old: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
     new: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
     positives: PositivesOption
-    background: Annotated[list[str], _places(Kind.BACKGROUND)]
+    background: Annotated[list[str], kind_option(Kind.BACKGROUND)]
     engine: Annotated[
         list[str] | None,
         typer.Option("--engine", metavar="ENGINE:FILE", help="A model by the name of its engine; repeatable."),

@@ -122,12 +122,12 @@ def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
     spoken = shared_espeak().phonemes(texts, "en-US")
     # Other scripts are left out: espeak-ng reads their letters by name.
     return [
-        from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
+        _from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
         for text, ipa in zip(texts, spoken, strict=True)
     ]
 
 
-def from_ipa(symbols: Iterable[str]) -> Phones:
+def _from_ipa(symbols: Iterable[str]) -> Phones:
     """espeak-ng's American IPA symbols as the dictionary's phonemes; ``()`` if one of them is not English."""
     phones: list[str] = []
     for symbol in symbols:

@@ -22,7 +22,7 @@ PHONEME_FLOORS = (6.0, 3.0)
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
 USUAL = np.array([1.0, 1.0, 3.0])
 """Weights of the first stage's logit, the head's logit and the phonemes' score that suit most words with recordings."""
-STRENGTH = 0.05
+_STRENGTH = 0.05
 """How strongly the regression is held near them where people decide."""
 NO_GATE = -1e6
 """A gate of the phonemes that every sum passes."""
@@ -70,7 +70,7 @@ def fit_fusion(
     def loss(parameters: NDArray[np.float64]) -> float:
         margins = signs * (parameters[0] + inputs @ parameters[1:])
         held = float(np.square(parameters[1:] - weights).sum())
-        return float((shares * np.logaddexp(0, -margins)).sum()) + STRENGTH * held
+        return float((shares * np.logaddexp(0, -margins)).sum()) + _STRENGTH * held
 
     ranges = [(weight, weight) if fixed else (0.0, None if weight else 0.0) for weight in weights.tolist()]
     found = minimize(loss, np.concatenate([[0.0], weights]), method="L-BFGS-B", bounds=[(None, None), *ranges])

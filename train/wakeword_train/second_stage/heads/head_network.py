@@ -16,7 +16,7 @@ from wakeword_tools.handover import RATES_ALONE
 from wakeword_tools.measure.scores import threshold_allowing_events
 from wakeword_train.model.export import checked_model
 
-MAX_DIFFERENCE = 1e-3
+_MAX_DIFFERENCE = 1e-3
 """Largest difference of the exported head's logits from torch's, relative to logits above 1."""
 
 
@@ -134,8 +134,8 @@ def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
     head = Head(data)
     found = np.array([head(look) for look in looks.numpy()])
     difference = float(np.abs(found - expected).max() / max(1, np.abs(expected).max()))
-    if not difference <= MAX_DIFFERENCE:
-        raise ModelError(f"expected the exported head within {MAX_DIFFERENCE} of torch, got {difference:.2g}")
+    if not difference <= _MAX_DIFFERENCE:
+        raise ModelError(f"expected the exported head within {_MAX_DIFFERENCE} of torch, got {difference:.2g}")
 
 
 _LEAST = 1e-9
