@@ -165,7 +165,7 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
 
     Returns whether there are recordings of the keyword. Raises ``DataError`` and ``SynthesisError``.
     """
-    require_folders(folders)
+    _require_folders(folders)
     keyword, plan, words = config.keyword.casefold(), config.synthesis, folders.speech_commands
     of_words = words.iterdir() if words else ()
     recorded = bool(folders.positives) or any(folder.name.casefold() == keyword for folder in of_words)
@@ -175,7 +175,7 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
     return recorded
 
 
-def require_folders(folders: DataFolders) -> None:
+def _require_folders(folders: DataFolders) -> None:
     """Refuse a folder of recordings that does not exist or is empty, before any work.
 
     Raises ``DataError`` for one that is not there, ``AudioFileError`` for one without audio.

@@ -62,7 +62,7 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
             "for instance with .astype(numpy.float32) if they are in -1..1"
         )
     if channel is not None:
-        checked_channel(channel)
+        _checked_channel(channel)
     if block.ndim == 2:
         if channel is not None and not 0 <= channel < block.shape[1]:
             raise AudioFormatError(
@@ -128,7 +128,7 @@ def checked_rate(sample_rate: object) -> int:
     return integer(sample_rate, "a sample rate", MIN_SAMPLE_RATE, MAX_SAMPLE_RATE, unit=" Hz", error=AudioFormatError)
 
 
-def checked_channel(channel: object) -> int:
+def _checked_channel(channel: object) -> int:
     """The number of a channel. ``AudioFormatError`` for anything else."""
     return integer(channel, "the number of a channel", 0, MAX_CHANNELS - 1, error=AudioFormatError)
 
@@ -142,7 +142,7 @@ class PcmStream:
 
     def __init__(self, sample_rate: int = SAMPLE_RATE, *, channel: int | None = None) -> None:
         self.sample_rate = checked_rate(sample_rate)
-        self.channel = None if channel is None else checked_channel(channel)
+        self.channel = None if channel is None else _checked_channel(channel)
         self._is_plain = self.sample_rate == SAMPLE_RATE and channel is None
         self.reset()
 
@@ -325,8 +325,7 @@ def audio_bytes(samples: Samples, form: str) -> bytes:
 
 def int16_of(samples: Array) -> Samples:
     """Float samples of any shape as 16-bit integers, what is louder than full scale clipped."""
-    found: Samples = np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
-    return found
+    return np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
 
 
 def write_audio(path: Path, samples: Samples) -> None:

@@ -59,7 +59,7 @@ ModelOption = Annotated[
     list[Path] | None,
     typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
 ]
-PointOption = Annotated[
+_PointOption = Annotated[
     str | None,
     typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
 ]
@@ -135,7 +135,7 @@ class PointOptions:
             "--threshold", metavar="X", min=0, max=1, callback=finite, help="Report scores of at least X (0..1)."
         ),
     ] = None
-    point: PointOption = None
+    point: _PointOption = None
     verify: VerifyOption = True
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ MAX_WEIGHTS = 4 * 2**20
 """Numbers in all constants: 16 MB; the included models have 180,000."""
 MAX_WIDTH = 4_096
 """Largest width of an input that the file sets, and of all states together."""
-MAX_VALUE = 2**20
+_MAX_VALUE = 2**20
 """Numbers in a value between nodes, in addition to ``_PER_INPUT`` for each number in the inputs, and to the weights."""
 _PER_INPUT = 16
 
@@ -79,7 +79,7 @@ class Graph:
     def check_sizes(self, inputs: Mapping[str, Shape]) -> None:
         """Follow the shapes of all values from the inputs on. ``ModelError`` if one is too large or impossible."""
         weights = sum(map(math.prod, self.weights.values()))
-        most = MAX_VALUE + weights + _PER_INPUT * sum(map(math.prod, inputs.values()))
+        most = _MAX_VALUE + weights + _PER_INPUT * sum(map(math.prod, inputs.values()))
         shapes = {**self.weights, **inputs}
         for node in self.nodes:
             for name, shape in zip(node.outputs, output_shapes(node, shapes, self.constants), strict=False):

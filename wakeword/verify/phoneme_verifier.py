@@ -63,15 +63,13 @@ class PhonemeNetwork:
             ["log_probs", "out_lengths"],
             {"waveform": waveform, "waveform_lengths": np.array([len(samples)], np.int64)},
         )
-        found: Array = log_probs[0, : int(lengths[0])]
-        return found
+        return log_probs[0, : int(lengths[0])]
 
 
 def as_recogniser_hears(samples: Array) -> Array:
     """``(n,)`` float32 with a peak of 0.5 and a noise that depends on nothing but ``n``: the same shape."""
     peak = max(float(np.abs(samples).max(initial=0)), _FAINTEST)
-    heard: Array = np.float32(_PEAK / peak) * samples + _faint_noise(len(samples))
-    return heard
+    return np.float32(_PEAK / peak) * samples + _faint_noise(len(samples))
 
 
 @lru_cache(maxsize=2)
@@ -192,8 +190,7 @@ class KeywordPhonemes:
     def of_states(self, losses: Array) -> Array:
         """What each state costs in each frame, ``(frames, states)``, from what its tokens do, ``(frames, tokens)``."""
         of_tokens = losses[:, self._columns] - self._lost
-        found: Array = np.maximum.reduceat(of_tokens, self._group_starts, axis=1)
-        return found
+        return np.maximum.reduceat(of_tokens, self._group_starts, axis=1)
 
     def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
         """How well the word fits in a number of ``looks``: ``of_states`` of each of their frames, ``(*looks, states)``."""

@@ -129,5 +129,4 @@ class QuickSearch:
             np.maximum(between, paths[..., 1:-1], out=entered[..., 1, 2:])
             entered = entered.reshape(*looks, 2 * paths.shape[-2], costs.shape[-1])
         of_ways = np.concatenate(best, axis=-1).take(self._ends, axis=-1)
-        found: Scores = np.maximum.reduceat(of_ways, self._first_ways, axis=-1)
-        return found
+        return np.maximum.reduceat(of_ways, self._first_ways, axis=-1)

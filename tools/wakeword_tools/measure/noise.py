@@ -62,8 +62,7 @@ class NoiseMixer:
         power = power_of(speech)
         samples = np.pad(samples, (0, max(0, self._least - len(samples))))
         noise = self._piece(len(samples), recording.digest)
-        mixed: Array = samples + noise * gain_for_snr(power, power_of(noise), snr)
-        return mixed
+        return samples + noise * gain_for_snr(power, power_of(noise), snr)
 
     def _piece(self, length: int, digest: str) -> Array:
         """Noise of this length that is not silent, repeated where its recording is shorter."""
@@ -76,5 +75,4 @@ class NoiseMixer:
                 return piece
         # Recordings of single sounds are mostly silence; starting at the loudest sample avoids it.
         start = int(np.argmax(np.abs(noise)))
-        loud: Array = np.take(noise, np.arange(start, start + length), mode="wrap")
-        return loud
+        return np.take(noise, np.arange(start, start + length), mode="wrap")

@@ -85,8 +85,7 @@ def _wrapped(stretch: Tensor, start: int, samples: int) -> Tensor:
 def _level(sound: Sound) -> Sound:
     """With a root mean square of 1; silence stays."""
     level = math.sqrt(power_of(sound))
-    levelled: Sound = (sound / max(level, _SILENT)).astype(np.float32)
-    return levelled
+    return (sound / max(level, _SILENT)).astype(np.float32)
 
 
 def _gain(random: Random, low: float, high: float) -> float:

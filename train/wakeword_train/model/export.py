@@ -146,8 +146,7 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
 
     def reordered(name: str) -> Array:
         i, f, g, o = network.lstm.get_parameter(name).detach().chunk(4)
-        weight: Array = torch.cat([i, o, f, g]).numpy()
-        return weight
+        return torch.cat([i, o, f, g]).numpy()
 
     bias = reordered("bias_ih_l0") + reordered("bias_hh_l0")
     return {"W": reordered("weight_ih_l0").T, "R": reordered("weight_hh_l0")[None], "b": bias}

@@ -261,5 +261,4 @@ def in_noise(samples: Array, word: Region, noise: Array, snr: float) -> Array:
     """A clip in noise of the same length, ``snr`` dB under the speech of its word: ``(samples,)`` float32."""
     assert noise.shape == samples.shape
     gain = gain_for_snr(power_of(samples[word.start : word.end]), max(power_of(noise), 1e-12), snr)
-    mixed: Array = (samples + gain * noise).clip(-1, 1).astype(np.float32)
-    return mixed
+    return (samples + gain * noise).clip(-1, 1).astype(np.float32)

@@ -101,8 +101,7 @@ def _constants(network: HeadNetwork) -> dict[str, np.ndarray]:
     units = network.gru.hidden_size
 
     def array(value: Tensor) -> np.ndarray:
-        found: np.ndarray = value.detach().numpy().astype(np.float32)
-        return found
+        return value.detach().numpy().astype(np.float32)
 
     def gates(name: str) -> np.ndarray:
         """torch's reset, update, new -> ONNX's update, reset, hidden."""

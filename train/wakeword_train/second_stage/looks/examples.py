@@ -199,8 +199,7 @@ def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: tor
 
     def embedded(spectra: Array) -> Array:
         embeddings, _ = network.advance(spectra, network.start())
-        last: Array = embeddings[-HEAD_EMBEDDINGS:]
-        return last
+        return embeddings[-HEAD_EMBEDDINGS:]
 
     # Each look is computed by itself, so that threads change no digit.
     with ThreadPoolExecutor(_THREADS) as pool:
