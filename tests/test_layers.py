@@ -299,6 +299,21 @@ def test_each_public_name_stands_once() -> None:
     assert not twice, f"expected each public name once, got {twice}"
 
 
+LONG = 45
+"""Characters from which a string says so much that two modules that have it say the same thing twice."""
+
+
+def test_each_long_string_stands_in_one_module() -> None:
+    """What two modules say, an error, a help or a piece of advice, has one definition, which both use."""
+    places: dict[str, set[str]] = {}
+    for module in (module for package in INSTALLED for module in modules(package)):
+        for string in module.strings():
+            if len(string.value) >= LONG:
+                places.setdefault(string.value, set()).add(str(module))
+    twice = {string: sorted(found) for string, found in places.items() if len(found) > 1}
+    assert not twice, f"expected each long string in one module, got {twice}"
+
+
 # --- sizes
 
 

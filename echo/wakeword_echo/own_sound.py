@@ -10,7 +10,7 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import AudioFormatError
-from wakeword.base.types import Array, Samples
+from wakeword.base.types import NO_SAMPLES, Array, Samples
 from wakeword.stream.sound_input import Pair, SoundInput
 from wakeword_echo.echo_canceller import ECHO_BLOCK, EchoCanceller
 from wakeword_echo.playback_reader import PlaybackReader
@@ -21,7 +21,6 @@ _MOST_LATE = SAMPLE_RATE // 2
 """Samples for which the microphone waits for the reference."""
 _MOST_EARLY = 60.0
 """Seconds of the reference that may come before the microphone's."""
-_NOTHING: Array = np.zeros(0, np.float32)
 _NO_ROWS: Array = np.zeros((0, 2), np.float32)
 _WAITED = 0.002
 """Seconds from which a block was waited for, so that it is as new as the microphone's audio can be."""
@@ -43,7 +42,7 @@ class _Pieces:
     def joined(self) -> Array:
         """All of it, ``(n,)``."""
         if len(self._parts) != 1:
-            self._parts = [np.concatenate([_NOTHING, *self._parts])]
+            self._parts = [np.concatenate([NO_SAMPLES, *self._parts])]
         return self._parts[0]
 
     def take(self, count: int) -> Array:
@@ -131,7 +130,7 @@ class OwnSound(SoundInput):
         """
         if not self._is_active and (playback is None or not _may_sound(playback)):
             return self._passed(block, playback)
-        mono = _NOTHING if playback is None else self._checked(playback, block)
+        mono = NO_SAMPLES if playback is None else self._checked(playback, block)
         samples = self._pcm.push(block)
         if not self._is_active:
             self._anchor()

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import AudioError
 from wakeword.saving.sorting import Answer, SavedPair, add_label, content_of
-from wakeword.verify.phoneme_verifier import PhonemeVerifier
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES
 from wakeword.verify.verifier import SecondStage
 from wakeword_serve.event_list import kept_list
 from wakeword_serve.speech_to_text import SpeechToText
@@ -54,7 +54,7 @@ def label_pair(pair: SavedPair, speech: SpeechToText, stage_of: StageOf) -> None
     last = len(samples) - max(0, round(SAMPLE_RATE * float(content_of(pair.data).get("after", 0))) - _AFTER)
     text = speech.text(samples)
     word = None if stage is None else stage.phonemes
-    fit = None if word is None else word.evidence(samples[max(0, last - PhonemeVerifier.samples) : last])
+    fit = None if word is None else word.evidence(samples[max(0, last - PHONEME_SAMPLES) : last])
     add_label(pair, {"text": text, "probably": probably(text, fit), "fit": None if fit is None else max(_WORST, fit)})
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
-from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions
-from wakeword.cli.ranges import model_names, separate
+from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, keyword_option, label_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,13 +17,8 @@ class ServeOptions:
     uri: Annotated[str, typer.Option("--uri", metavar="tcp://HOST:PORT", help="Serve here.")] = "tcp://127.0.0.1:10400"
     keyword: Annotated[
         list[str] | None,
-        typer.Option(
-            "--keyword",
-            metavar="K",
-            autocompletion=model_names,
-            callback=separate,
-            help="A model that `wakeword models` lists; repeatable. Default: all included ones, "
-            "without --model and --models.",
+        keyword_option(
+            "A model that `wakeword models` lists; repeatable. Default: all included ones, without --model and --models."
         ),
     ] = None
     model: ModelOption = None
@@ -38,14 +32,7 @@ class ServeOptions:
     save_limit: SaveLimitOption = 1_000.0
     pre_roll: PreRollOption = 0.5
     keep: KeepOption = None
-    label_with: Annotated[
-        str | None,
-        typer.Option(
-            "--label-with",
-            metavar="URI",
-            help="Label what --keep keeps, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
-        ),
-    ] = None
+    label_with: Annotated[str | None, label_option("Label what --keep keeps")] = None
     zeroconf: Annotated[
         bool,
         typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),

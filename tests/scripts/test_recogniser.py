@@ -29,8 +29,7 @@ from scripts.ear.whisper_weights import read_encoder
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.files import file_sha256
 from wakeword.base.types import Array
-from wakeword.verify.phoneme_verifier import BLANK, TOKENS_KEY, WORD_BOUNDARY
-from wakeword.verify.verifier import PHONEME_SAMPLES
+from wakeword.verify.phoneme_verifier import BLANK, PHONEME_SAMPLES, TOKENS_KEY, WORD_BOUNDARY
 
 NAMES = ["a", "m", "i", "n", "s", "ə", "ʌ", "ɹ", WORD_BOUNDARY, BLANK]
 TOKENS = {"AA": [(0, 0.0)], "M": [(1, 0.0)], "IY": [(2, 0.0)], "N": [(3, 0.0)], "S": [(4, 0.0)], "R": [(7, 0.0)]}

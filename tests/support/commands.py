@@ -74,8 +74,7 @@ def shipped(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     """The folder of shipped models, which are ``models`` for this test."""
     folder = tmp_path / "assets" / "models"
     shutil.copytree(models, folder)
-    monkeypatch.setattr("wakeword.model.installed.assets_folder", lambda: folder.parent)
-    monkeypatch.setattr("wakeword.model.model.assets_folder", lambda: folder.parent)
+    monkeypatch.setattr("wakeword.model.installed.assets_folder", lambda *_: folder.parent)
     return folder
 
 

@@ -29,9 +29,9 @@ from wakeword.model.model import parse_model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
-from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import QuickSearch
-from wakeword.verify.verifier import PHONEME_SAMPLES, AmplifiedSound, StreamSound
+from wakeword.verify.verifier import AmplifiedSound, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.intervals import most_events

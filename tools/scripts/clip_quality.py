@@ -15,7 +15,7 @@ from scripts.recipes import recipe_of
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 
 _BLOCK, _CONTEXT = 512, 64
@@ -78,7 +78,7 @@ def speech_probabilities(samples: Array) -> Array:
     blocks = padded[: len(padded) - len(padded) % _BLOCK].reshape(-1, _BLOCK)
     before = np.concatenate([np.zeros((1, _CONTEXT), np.float32), blocks[:-1, -_CONTEXT:]])
     nothing = np.zeros((1, 1, 128), np.float32)
-    session = open_session(assets_folder() / "encoders" / "silero.onnx")
+    session = open_session(encoders_folder() / "silero.onnx")
     inputs = {"input": np.concatenate([before, blocks], axis=1), "h": nothing, "c": nothing}
     (found,) = run_session(session, ["speech_probs"], inputs)
     return found

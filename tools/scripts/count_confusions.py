@@ -19,7 +19,7 @@ from scripts.ear.ear_speech import SpokenUtterance
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.phonemes import is_vowel
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--leave-out", action="append", default=[], help="a reader who was not taught; repeatable")
     given = parser.parse_args()
-    encoders = assets_folder() / "encoders"
+    encoders = encoders_folder()
     digest = file_digest(encoders / PHONEMES_FILE)
     _, strangers = read_taught(given.folders, given.leave_out)
     counts = count(load_phonemes(encoders / PHONEMES_FILE, digest), strangers)

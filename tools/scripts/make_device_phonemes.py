@@ -30,7 +30,7 @@ from scripts.ear.micro_teaching import as_features, quantised, teach_micro
 from scripts.make_recogniser import surroundings
 from wakeword.base.errors import WakewordError
 from wakeword.base.files import replacing
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest, load_quick
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_tools.engines.languages import ENGLISH
@@ -63,7 +63,7 @@ def main(
     torch.set_num_threads(1)
     tell = lines_of_progress()
     try:
-        encoders, ear = assets_folder() / "encoders", ear_of(ENGLISH)
+        encoders, ear = encoders_folder(), ear_of(ENGLISH)
         teacher = ear.network
         quick = load_quick(encoders / QUICK_FILE, file_digest(encoders / QUICK_FILE))
         taught = [one for folder in speech for one in read_utterances(folder)]

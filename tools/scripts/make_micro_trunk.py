@@ -24,7 +24,7 @@ from scripts.encoder.micro_trunk import PHONEME_HOP, TrunkLessons, pretrained
 from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import embeddings_of
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword_export.micro.micro_features import micro_features
@@ -76,7 +76,7 @@ def words_joined(words: list[Array], random: np.random.Generator) -> list[Array]
 
 def opinions(pieces: list[Array]) -> tuple[Tensor, Tensor]:
     """What both networks say of clean pieces: ``phonemes`` and ``embedding`` of ``TrunkLessons``."""
-    folder = assets_folder() / "encoders"
+    folder = encoders_folder()
     embedding = load_embedding(folder / EMBEDDING_FILE, file_digest(folder / EMBEDDING_FILE))
     recogniser = load_phonemes(folder / PHONEMES_FILE, file_digest(folder / PHONEMES_FILE))
     steps = 100 * SECONDS // PHONEME_HOP

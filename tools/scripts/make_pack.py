@@ -27,11 +27,10 @@ from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.verify.embedding import DIMENSION, embeddings_of
-from wakeword.verify.phoneme_verifier import PhonemeNetwork
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
-from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
 from wakeword_train.pack.speech_pack import (
     BLOCK,
@@ -44,6 +43,7 @@ from wakeword_train.pack.speech_pack import (
     BlockCodec,
     PackedRecording,
     Phonemes,
+    hours_of,
 )
 
 _CONFIG = FeatureConfig()
@@ -205,7 +205,7 @@ def make_pack(
     found: Sequence[tuple[TimedText, list[TranscribedSpeech]]], out: Path, *, licence: str
 ) -> tuple[int, float]:
     """Write the pack of these turns and their utterances; the number of people in it, and its hours."""
-    encoders = assets_folder() / "encoders"
+    encoders = encoders_folder()
     digests = [file_digest(encoders / name) for name in (EMBEDDING_FILE, PHONEMES_FILE)]
     embedding = load_embedding(encoders / EMBEDDING_FILE, digests[0])
     recogniser = load_phonemes(encoders / PHONEMES_FILE, digests[1])
@@ -226,19 +226,19 @@ def make_pack(
         phonemes=joined(heard),
         phonemes_digest=digests[1],
     )
-    return len({one.person for one in recordings if one.speaker}), len(features) / FRAMES_A_SECOND / 3600
+    return len({one.person for one in recordings if one.speaker}), hours_of(len(features))
 
 
 def make_noise_pack(folders: Sequence[Path], out: Path, *, licence: str) -> float:
     """Write the pack of all recordings of these folders, which are noise and music; its hours."""
-    digest = file_digest(assets_folder() / "encoders" / PHONEMES_FILE)
-    recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
+    digest = file_digest(encoders_folder() / PHONEMES_FILE)
+    recogniser = load_phonemes(encoders_folder() / PHONEMES_FILE, digest)
     recordings, heard = [], []
     for recording, samples in packed_recordings([turn for folder in folders for turn in all_turns(folder)]):
         recordings.append(recording)
         heard.append(likeliest(heard_phonemes(recogniser, samples, recording.frames // 2).astype(np.float32)))
     write_pack(out, recordings, licence=licence, phonemes=joined(heard), phonemes_digest=digest)
-    return sum(one.frames for one in recordings) / FRAMES_A_SECOND / 3600
+    return hours_of(sum(one.frames for one in recordings))
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from scripts.ear.quick_teaching import make_lessons, teach_quick
 from scripts.make_recogniser import surroundings
 from wakeword.base.errors import WakewordError
 from wakeword.base.files import write_whole
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
 
@@ -46,7 +46,7 @@ def main(
     torch.set_num_threads(1)
     tell = lines_of_progress()
     try:
-        encoders = assets_folder() / "encoders"
+        encoders = encoders_folder()
         teacher = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))
         taught, _ = read_taught(speech, leave_out or [])
         around = surroundings(noise, rooms, taught, seed)

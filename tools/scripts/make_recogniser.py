@@ -55,7 +55,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError, WakewordError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import BLANK, as_recogniser_hears
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
@@ -138,7 +138,7 @@ def main(
     """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        encoders = aligner or assets_folder() / "encoders"
+        encoders = aligner or encoders_folder()
         given = _Given(weights, speech, noise, rooms, encoders, leave_out or [], earlier, teacher, unlabelled or [])
         config = TeachingConfig(steps=steps, batch=batch, seed=seed, device=device)
         _make(given, config, partial(Ear, width=width, full_rate=full_rate), out, align_again, workers)

@@ -5,18 +5,17 @@ anew for a word (``wakeword_train.from_text``).
 """
 
 import numpy as np
-import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard, SelfTest
 from wakeword.format.verifier_card import Fusion, VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.from_text import TEMPLATE_FILE
-from wakeword_train.model.export import model_bytes
+from wakeword_train.model.export import checked_model, model_bytes
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import shipped_digests, with_verifier
 
@@ -49,10 +48,7 @@ def deaf_head() -> bytes:
         [helper.make_tensor_value_info("logit", TensorProto.FLOAT, [1])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
-    model.ir_version = 9
-    onnx.checker.check_model(model, full_check=True)
-    return bytes(model.SerializeToString(deterministic=True))
+    return bytes(checked_model(graph).SerializeToString(deterministic=True))
 
 
 def template() -> bytes:
@@ -64,4 +60,4 @@ def template() -> bytes:
 
 
 if __name__ == "__main__":
-    write_whole(assets_folder() / "encoders" / TEMPLATE_FILE, template())
+    write_whole(encoders_folder() / TEMPLATE_FILE, template())

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import FLOOR_POWER
 from wakeword.verify.phoneme_verifier import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
@@ -146,7 +146,7 @@ def main() -> None:
     }
     for name, model in made.items():
         data = model.SerializeToString(deterministic=True)
-        with replacing(assets_folder() / "encoders" / name) as temporary:
+        with replacing(encoders_folder() / name) as temporary:
             temporary.write_bytes(data)
         print(name, len(data), hashlib.sha256(data).hexdigest())  # noqa: T201
 

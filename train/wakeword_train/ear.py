@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.base.errors import DataError
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, ear_folder, file_digest, load_phonemes
 from wakeword_tools.engines.languages import ENGLISH
@@ -97,7 +97,7 @@ class TextEar:
     @property
     def path(self) -> Path:
         """The recogniser's file."""
-        return (self.folder or assets_folder() / "encoders") / PHONEMES_FILE
+        return (self.folder or encoders_folder()) / PHONEMES_FILE
 
     @cached_property
     def digest(self) -> str:

@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import datetime
 import hashlib
 import itertools
 import math
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_folders import all_audio_files
 from wakeword.base.errors import DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
@@ -34,7 +33,7 @@ from wakeword_train.model.from_onnx import TrainedModel, network_from, renormali
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
 from wakeword_train.points import ENROLMENT
-from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, made_with
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, made_with, todays_version
 
 _OWNER = "owner"
 _TAKES = MixConfig(positive=0.75, fragment=0.25, negative=0, near_negative=0, background=0, noise=0)
@@ -91,7 +90,7 @@ class Enrolment:
 
 def own_takes(folders: Sequence[Path], phrase: str) -> list[Clip]:
     """The takes in these folders, in order. Raises ``AudioFileError`` for an empty folder, ``DataError`` for too few."""
-    files = list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
+    files = all_audio_files(folders)
     if len(files) < MIN_TAKES:
         raise DataError(
             f"expected {MIN_TAKES} or more recordings of {phrase!r}, better 10, got {len(files)}; "
@@ -129,7 +128,7 @@ def enrol(
     events.phase(Phase.READING, 1.0)
     card = dataclasses.replace(
         trained.card,
-        version=datetime.date.today().strftime("%Y.%m.%d"),
+        version=todays_version(),
         operating_points=(),
         default_point=None,
         training=_provenance(base, trained.card, own, stores, config),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_folders import all_audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import SILENT
@@ -25,7 +25,7 @@ from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.verifier_card import Variant
 from wakeword.model.model import parse_model, read_model
-from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import BLANK, PHONEME_SAMPLES, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
 from wakeword_tools.measure.cards import embed_card
 from wakeword_train.ear import ear_of
 from wakeword_train.from_text import TAKEN, as_heard, model_of_text, tell, ways_of
@@ -35,13 +35,13 @@ from wakeword_train.synthesis_config import SynthesisConfig
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.typed_points import points_of_search, score_of_fit
 
-MOST_WAYS = 4
+_MAX_WAYS = 4
 """Ways that are learned at most: each costs time at every look."""
 _FEWEST_SOUNDS = 4
 _DIFFERENT = 0.5
 """The largest part of the word's phonemes that a way may have otherwise: more is another word, or noise."""
-_SILENCE, _STEP = 2 * SAMPLE_RATE, SAMPLE_RATE * 8 // 25
-"""Samples of silence around a take, and from one look at it to the next."""
+_STEP = SAMPLE_RATE * 8 // 25
+"""Samples from one look at a take to the next."""
 
 TokenWay = tuple[str, ...]
 """Tokens of the recogniser."""
@@ -100,7 +100,7 @@ def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
     card = read_model(base).card
     if card.training.get("method") != TYPED:
         raise ConfigError(f"expected a model that was made from its text, got the trained one of {card.phrase!r}")
-    files = list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
+    files = all_audio_files(folders)
     if not files:
         raise DataError(f"expected recordings of {card.phrase!r}, got none; give their folder with --positives")
     takes = _Takes(card, [read_audio(path) for path in files])
@@ -154,7 +154,7 @@ class _Takes:
         before = self._with(kept)
         for way, _ in Counter(way for take in takes if (way := self._said[take])).most_common():
             more = (*kept, way)
-            if way in kept or len(more) > MOST_WAYS or not self._with(more).promises_as_much_as(before):
+            if way in kept or len(more) > _MAX_WAYS or not self._with(more).promises_as_much_as(before):
                 continue
             if sum(self.finds(take, more) for take in takes) > sum(self.finds(take, kept) for take in takes):
                 kept = more
@@ -165,10 +165,7 @@ class _Takes:
         if ways not in self._searches:
             every = [*self._own, *map(as_heard, ways)]
             keyword = KeywordPhonemes(
-                [way.variant for way in every],
-                self._recogniser.tokens,
-                [way.losses for way in every],
-                near=self._near,
+                [way.variant for way in every], self._recogniser.tokens, [way.losses for way in every], near=self._near
             )
             try:
                 point = default_point(points_of_search(keyword, self.spoken, self._recogniser.tokens), SILENT)
@@ -205,10 +202,10 @@ class _Search:
 
 def _best_look(recogniser: PhonemeNetwork, word: KeywordPhonemes, samples: Array) -> Array:
     """What the recogniser hears where the word fits best in a take, ``(frames, tokens)``."""
-    padded = np.pad(samples, _SILENCE)
+    padded = np.pad(samples, PHONEME_SAMPLES)
     looks = [
-        recogniser.log_probabilities(padded[start : start + _SILENCE])
-        for start in range(_STEP, len(padded) - _SILENCE, _STEP)
+        recogniser.log_probabilities(padded[start : start + PHONEME_SAMPLES])
+        for start in range(_STEP, len(padded) - PHONEME_SAMPLES, _STEP)
     ]
     return max(looks, key=word.score)
 

@@ -23,7 +23,7 @@ from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.card_checks import require_name
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
-from wakeword.model.installed import assets_folder, model_name, user_folder
+from wakeword.model.installed import encoders_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import PhonemeVerifier
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
@@ -102,8 +102,13 @@ def make_now(options: TrainOptions) -> Path:
         anyway=options.anyway,
     )
     tell(path, takes=True)
-    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
+    suggest(path)
     return path
+
+
+def suggest(path: Path) -> None:
+    """Say how to try a model."""
+    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
 
 
 def typed_model(text: str) -> Path:
@@ -177,13 +182,9 @@ def _is_of_now(path: Path, text: str) -> bool:
 
 def _made_with(ear: TextEar) -> dict[str, str]:
     """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
-    recognisers = {"recogniser": ear.path, "quick": _encoders() / QUICK_FILE}
+    recognisers = {"recogniser": ear.path, "quick": encoders_folder() / QUICK_FILE}
     packs = {"starter_pack": ear.pack_path(STARTER), "noise_pack": ear.pack_path(NOISE)}
     return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
-
-
-def _encoders() -> Path:
-    return assets_folder() / "encoders"
 
 
 def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) -> bytes:
@@ -197,12 +198,12 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
     spoken.require_spoken()
     ear = ear_of(spoken.language)
     made_with = _made_with(ear)
-    template = read_model_bytes(assets_folder("wakeword_train") / "encoders" / TEMPLATE_FILE)
+    template = read_model_bytes(encoders_folder("wakeword_train") / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
     verifier = dataclasses.replace(
         card.verifier,
-        embedding_digest=file_digest(_encoders() / EMBEDDING_FILE),
+        embedding_digest=file_digest(encoders_folder() / EMBEDDING_FILE),
         fusion=FUSION,
         phoneme_step=MAX_PHONEME_STEP,
     )

@@ -12,13 +12,13 @@ from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.types import Array, Scores
 from wakeword.format.session import open_session, run_session
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
-from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, STARTER, HeardPack, pack_path, read_heard
+from wakeword_train.pack.speech_pack import BLOCK, STARTER, HeardPack, hours_of, pack_path, read_heard
 
-ASKED_AN_HOUR = 500
+_ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
 At 350 two of a hundred recordings in rooms that the recogniser finds do not pass (train/evidence/text-alone.md)."""
 TRAINED_ASKED = 1_000
@@ -32,12 +32,12 @@ LOG_MEL = "log_mel"
 """The tensor in the network that holds log-mel energies, ``(8 n, 32)``."""
 
 
-def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> VerifierCard:
+def with_quick(verifier: VerifierCard, *, asked: float = _ASKED_AN_HOUR) -> VerifierCard:
     """Let the recogniser be asked only where the quick one hears the word, if that knows the word's phonemes.
 
     ``asked``: how often it hears the word in an hour of the starter pack's speech.
     """
-    quick = load_quick(path := _network(), digest := file_digest(path))
+    quick = load_quick(path := encoders_folder() / QUICK_FILE, digest := file_digest(path))
     if not quick.can_hear(verifier.phonemes):
         return verifier
     keyword = QuickKeyword(quick, verifier.phonemes, verifier.phoneme_losses)
@@ -45,10 +45,10 @@ def with_quick(verifier: VerifierCard, *, asked: float = ASKED_AN_HOUR) -> Verif
     return dataclasses.replace(verifier, quick_digest=digest, quick_gate=gate)
 
 
-def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = ASKED_AN_HOUR) -> float:
+def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = _ASKED_AN_HOUR) -> float:
     """The gate at which the quick recogniser hears the word so often in an hour of the pack; ``network``: its file."""
     fits = np.sort(np.concatenate([_fits(heard_quickly(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
-    hours = len(fits) * MAX_PHONEME_STEP / FRAMES_A_SECOND / 3600
+    hours = hours_of(len(fits) * MAX_PHONEME_STEP)
     return float(np.clip(fits[-max(1, round(asked * hours))], LOWEST, HIGHEST))
 
 
@@ -62,15 +62,11 @@ def heard_quickly(mfcc: Array, network: Path | None = None) -> Array:
 
     ``network``: its file, if it is not the included one.
     """
-    session = _session(network or _network())
+    session = _session(network or encoders_folder() / QUICK_FILE)
     pasts = {one.name: np.zeros(one.shape, np.float32) for one in session.get_inputs() if one.name != LOG_MEL}
     log_mel = mfcc @ dct_matrix(FeatureConfig()).T  # the transform is orthonormal
     (heard,) = run_session(session, ["embeddings"], {LOG_MEL: log_mel, **pasts})
     return np.asarray(heard)
-
-
-def _network() -> Path:
-    return assets_folder() / "encoders" / QUICK_FILE
 
 
 def _some(pack: HeardPack) -> Iterator[Array]:

@@ -14,7 +14,7 @@ from wakeword.base.text import counted
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.work import default_jobs
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST
@@ -165,7 +165,7 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
 
     Returns whether there are recordings of the keyword. Raises ``DataError`` and ``SynthesisError``.
     """
-    require_folders(folders)
+    _require_folders(folders)
     keyword, plan, words = config.keyword.casefold(), config.synthesis, folders.speech_commands
     of_words = words.iterdir() if words else ()
     recorded = bool(folders.positives) or any(folder.name.casefold() == keyword for folder in of_words)
@@ -175,7 +175,7 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
     return recorded
 
 
-def require_folders(folders: DataFolders) -> None:
+def _require_folders(folders: DataFolders) -> None:
     """Refuse a folder of recordings that does not exist or is empty, before any work.
 
     Raises ``DataError`` for one that is not there, ``AudioFileError`` for one without audio.
@@ -206,7 +206,7 @@ def _checked(folder: Path, word: SpokenKeyword, events: Events) -> Path:
     checked = folder.with_name(f"{folder.name}-checked")
     if (checked / MANIFEST).is_file():
         return checked
-    path = assets_folder() / "encoders" / PHONEMES_FILE
+    path = encoders_folder() / PHONEMES_FILE
     network = load_phonemes(path, file_digest(path))
     variants = word.variants(network.tokens)
     if not variants:

@@ -18,12 +18,12 @@ from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_tools.handover import file_stem
-from wakeword_tools.texts.advice import Grade, advise_in, is_guess, require_short
+from wakeword_tools.texts.advice import COMPARING, Grade, advise_in, is_guess, require_short
 from wakeword_tools.voices.voice_install import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, enrol_model
-from wakeword_train.from_text import judged, tell
+from wakeword_train.from_text import judged, suggest, tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
@@ -55,18 +55,14 @@ def run_command(options: TrainOptions, *, text_first: bool = True) -> None:
 
 
 def _fine_tune(
-    options: TrainOptions,
-    settings: TrainConfig,
-    folders: DataFolders,
-    out: Path,
-    executor: Callable[[float], Executor],
+    options: TrainOptions, settings: TrainConfig, folders: DataFolders, out: Path, executor: Callable[[float], Executor]
 ) -> Path:
     base = base_model(options.base or "")
     note(f"fine-tuning '{settings.keyword}'")
     with phases_shown(PHASES) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     tell(path)
-    _try(path)
+    suggest(path)
     return path
 
 
@@ -85,7 +81,7 @@ def _train(
     if out.absolute() == trained.absolute():
         raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
-    note(f"comparing {settings.keyword!r} with what people say; this takes some seconds")
+    note(COMPARING.format(settings.keyword))
     # A user who wrote a configuration for a word has decided.
     for line in judge_words(settings, anyway=options.anyway or options.config is not None):
         note(line)
@@ -96,13 +92,7 @@ def _train(
         note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
     with phases_shown(phases_of(settings)) as events:
         result = train_model(
-            settings,
-            folders,
-            out,
-            work=options.work,
-            device=options.device.value,
-            events=events,
-            executor=executor,
+            settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
         )
     for advice in advice_on(result):
         note(advice)
@@ -114,15 +104,9 @@ def _train(
     if teach is not None:
         for line in teach(result, own, executor=executor, report=note):
             note(line)
-        files = [
-            str(result.path),
-            f"{result.path.stem}-files",
-            "--to",
-            options.engine or "",
-            "--work",
-            str(options.work),
-        ]
-        note(f"write its files: wakeword export {shlex.join(files)}")
+        given = "--to", options.engine or "", "--work", str(options.work)
+        files = shlex.join([str(result.path), f"{result.path.stem}-files", *given])
+        note(f"write its files: wakeword export {files}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path
@@ -147,11 +131,7 @@ def _summarise(options: TrainOptions, result: TrainingResult) -> None:
         page = path.with_suffix(".html")
         write_page(page, card, result, model=path.name)
         note(f"more about it, with sounds: {page}")
-    _try(path)
-
-
-def _try(path: Path) -> None:
-    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
+    suggest(path)
 
 
 _OF_BASE = (

@@ -13,16 +13,13 @@ import typer
 from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.ranges import MAX_SEED
+from wakeword_tools.cli.measure_options import kind_option
+from wakeword_tools.kinds import Kind
 
 
 class _Device(StrEnum):
     CPU = "cpu"
     CUDA = "cuda"
-
-
-def _folders(name: str, what: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, metavar="DIR", help=f"{what}; repeatable.")
-    return option
 
 
 _BASE = typer.Option(
@@ -31,7 +28,11 @@ _BASE = typer.Option(
     help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
 )
 _METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, drocc, or a package's own.")
-_SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
+_SAVED = typer.Option(
+    "--extend-negatives",
+    metavar="DIR",
+    help="False accepts saved by evaluate --save-errors, to train against; repeatable.",
+)
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
 _REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
 _WORK = typer.Option("--work", metavar="DIR", help="For synthesised clips.")
@@ -64,12 +65,12 @@ class TrainOptions:
     now: Annotated[bool, _NOW] = False
     install_voices: Annotated[bool, _VOICES] = True
     data: Annotated[Path | None, _SPEECH] = None
-    positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
-    negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None
-    near_negatives: Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")] = None
+    positives: Annotated[list[Path] | None, kind_option(Kind.POSITIVE, folders=True)] = None
+    negatives: Annotated[list[Path] | None, kind_option(Kind.NEGATIVE, folders=True)] = None
+    near_negatives: Annotated[list[Path] | None, kind_option(Kind.NEAR_NEGATIVE, folders=True)] = None
     extend_negatives: Annotated[list[Path] | None, _SAVED] = None
-    background: Annotated[list[Path] | None, _folders("--background", "Long recordings without it")] = None
-    noise: Annotated[list[Path] | None, _folders("--noise", "Sounds to mix in")] = None
+    background: Annotated[list[Path] | None, kind_option(Kind.BACKGROUND, folders=True)] = None
+    noise: Annotated[list[Path] | None, kind_option(Kind.NOISE, folders=True)] = None
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None
     method: Annotated[str | None, _METHOD] = None
     base: Annotated[str | None, _BASE] = None

@@ -1,7 +1,6 @@
 """One training run, from folders of recordings to a model file."""
 
 import dataclasses
-import datetime
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +15,7 @@ from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import (
-    Clip,
-    deal_speakers,
-    hold_out,
-    read_folder,
-    read_speech_commands,
-    without_fold,
-)
+from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands, without_fold
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.epochs import best_epoch, build_network, fit, validation_set
@@ -32,7 +24,7 @@ from wakeword_train.model.network import begin_with_encoder, encoder_path, file_
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingRun, made_with
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingRun, made_with, todays_version
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +153,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     network, reports = fit(run, sampler, validation, trained=trained)
     card = ModelCard(
         phrase=config.keyword,
-        version=datetime.date.today().strftime("%Y.%m.%d"),
+        version=todays_version(),
         window=config.network.window,
         self_test=SelfTest(0.0),
         training=provenance(config, stores, held_out, reports)
@@ -177,10 +169,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
 
 
 def provenance(
-    config: TrainConfig,
-    stores: dict[Kind, ClipStore],
-    held_out: dict[Kind, ClipStore],
-    reports: list[EpochReport],
+    config: TrainConfig, stores: dict[Kind, ClipStore], held_out: dict[Kind, ClipStore], reports: list[EpochReport]
 ) -> dict[str, Any]:
     """The card's record of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
     return {

@@ -148,6 +148,11 @@ def adversary_advice(epochs: Sequence[AdversaryHealth | None], *, of: str = "") 
     )
 
 
+def todays_version() -> str:
+    """The version of a model that is made today."""
+    return f"{datetime.date.today():%Y.%m.%d}"
+
+
 def made_with() -> dict[str, Any]:
     """What a card says of when, and with which packages, its model was made."""
     packages = ("wakeword", "torch", "numpy", "onnx", "onnxruntime")

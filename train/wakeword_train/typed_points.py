@@ -26,6 +26,7 @@ from wakeword_train.pack.speech_pack import (
     STARTER,
     UNLISTED,
     HeardPack,
+    hours_of,
 )
 from wakeword_train.spoken_texts import SpokenKeyword
 
@@ -40,7 +41,7 @@ HIGHEST = -0.02
 _ROOM = 0.1
 """By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
 several windows, where the best counts."""
-_LOOK, _STEP = 100, 25
+_LOOK, _STEP = 2 * FRAMES_A_SECOND // FRAMES_OF_PHONEME, 25
 """Frames of the recogniser in a look, and from one look at the pack to the next: half a second."""
 _HOP = _STEP * FRAMES_OF_PHONEME
 
@@ -102,7 +103,7 @@ def score_of_fit(fit: float) -> float:
 
 
 def _hours(looks: Sequence[Scores]) -> float:
-    return sum(map(len, looks)) * _HOP / FRAMES_A_SECOND / 3600
+    return hours_of(sum(map(len, looks)) * _HOP)
 
 
 def points_of_fits(

@@ -9,6 +9,7 @@ import torch
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
+from wakeword.format.graph import OPSET
 
 _WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt"
 
@@ -34,7 +35,7 @@ def make_voice_network(path: Path) -> None:
             temporary,
             input_names=["features"],
             dynamic_axes={"features": {1: "frames"}},
-            opset_version=17,
+            opset_version=OPSET,
             dynamo=False,
         )
 

@@ -19,6 +19,8 @@ AUDIO_SUFFIXES = CONTAINER_SUFFIXES | {
 }
 # fmt: on
 """Suffixes of recordings; in a folder, only files with these are read."""
+NOTHING_THERE = "expected an audio file or a folder, found nothing; check the path"
+NO_AUDIO = "expected audio files in this folder, found none"
 _OTHER_SUFFIXES = frozenset(
     {".aax", ".ac3", ".ape", ".ds2", ".dsf", ".dss", ".m4p", ".mpc", ".ra", ".spx", ".tta", ".wv"}
 )
@@ -40,7 +42,7 @@ def list_audio(path: Path | str) -> Listing:
             return Listing([path])
     except OSError as error:
         raise AudioFileError(f"{path}: could not look for audio there: {error.strerror}") from error
-    raise AudioFileError(f"{path}: expected an audio file or a folder, found nothing; check the path")
+    raise AudioFileError(f"{path}: {NOTHING_THERE}")
 
 
 def _suffix(name: str) -> str:
@@ -75,6 +77,11 @@ def unsearched_folder(folder: Path, reason: str) -> AudioFileError:
     return AudioFileError(f"{folder}: could not search this folder for audio: {reason}")
 
 
+def all_audio_files(folders: Sequence[Path]) -> list[Path]:
+    """``audio_files`` of several folders, each once."""
+    return list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
+
+
 def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
     """``path`` itself if it is a file, else the audio files in that folder and below it, sorted.
 
@@ -95,5 +102,5 @@ def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
             raise left_out
         logger.warning("%s", printable(left_out))
     elif required and not listing.files:
-        raise AudioFileError(f"{path}: expected audio files in this folder, found none")
+        raise AudioFileError(f"{path}: {NO_AUDIO}")
     return listing.files

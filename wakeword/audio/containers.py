@@ -31,7 +31,7 @@ _DECLARES_LENGTH = ("mov", "matroska", "caf")
 """Elsewhere the length is an estimate from the first frames."""
 _TOLERANCE = 0.2
 """Seconds. A frame has up to 0.13, and programs differ in whether they count the first and last one."""
-_BYTES_A_SECOND = 8_000
+BYTES_A_SECOND = 8_000
 """Assumed for a file that does not say how long it is."""
 
 
@@ -87,7 +87,7 @@ class DecodedFile:
         if first is None:
             raise RuntimeError(f"it has no audio, is damaged or cut off: {self._failure or 'no samples'}")
         self.samplerate, self.channels = first.rate, first.samples.shape[1]
-        self.frames = round((first.declared or path.stat().st_size / _BYTES_A_SECOND) * self.samplerate)
+        self.frames = round((first.declared or path.stat().st_size / BYTES_A_SECOND) * self.samplerate)
         self._last, self._held = first, first.samples
 
     def read(self, samples: int) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.types import Array
+from wakeword.base.types import NO_SAMPLES, Array
 
 _BLOCK = SAMPLE_RATE // 200
 """Samples per energy value: 5 ms. Windows and hops of the engine are multiples of it."""
@@ -13,7 +13,6 @@ _FAINTEST = 2 * _BLOCK * 10 ** (-95 / 10)
 """Added to energies of 10 ms before they are compared: single steps of a 16-bit converter do not count as a change."""
 _STEADY = 2.0
 """Largest ratio of any energy of 10 ms to the mean of all, and of that mean to any of them."""
-_NOTHING: Array = np.zeros(0, np.float32)
 
 
 class QuietGate:
@@ -36,14 +35,14 @@ class QuietGate:
         self._quiet_blocks = 0
         # Consecutive blocks of zeros: once they fill the stretch, there is nothing to compare.
         self._zeros = 0
-        self._rest = _NOTHING
+        self._rest = NO_SAMPLES
 
     def push(self, samples: Array) -> bool:
         """Append ``(samples,)`` float32, full scale 1; return whether the stretch that ends with them is quiet."""
         if len(self._rest):
             samples = np.concatenate((self._rest, samples))
         count = len(samples) // _BLOCK
-        self._rest = samples[count * _BLOCK :].copy() if len(samples) % _BLOCK else _NOTHING
+        self._rest = samples[count * _BLOCK :].copy() if len(samples) % _BLOCK else NO_SAMPLES
         energies = self._energies
         width = energies.shape[1]
         energy = samples.dot(samples)

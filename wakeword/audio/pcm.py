@@ -62,7 +62,7 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
             "for instance with .astype(numpy.float32) if they are in -1..1"
         )
     if channel is not None:
-        checked_channel(channel)
+        _checked_channel(channel)
     if block.ndim == 2:
         if channel is not None and not 0 <= channel < block.shape[1]:
             raise AudioFormatError(
@@ -82,11 +82,19 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     return samples
 
 
+def power_of(samples: Samples) -> float:
+    """Mean square of floats, 0 if there are none."""
+    return float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
+
+
+def decibels(power: float, least: float = -math.inf) -> float:
+    """10 log10 of a power, at least ``least``."""
+    return max(least, 10 * math.log10(power)) if power > 0 else least
+
+
 def level_of(block: Samples, least: float) -> float:
     """Root mean square of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least ``least``."""
-    samples = to_mono(block)
-    power = float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
-    return max(least, 10 * math.log10(power)) if power > 0 else least
+    return decibels(power_of(to_mono(block)), least)
 
 
 def samples_of_bytes(audio: bytes) -> Samples:
@@ -120,7 +128,7 @@ def checked_rate(sample_rate: object) -> int:
     return integer(sample_rate, "a sample rate", MIN_SAMPLE_RATE, MAX_SAMPLE_RATE, unit=" Hz", error=AudioFormatError)
 
 
-def checked_channel(channel: object) -> int:
+def _checked_channel(channel: object) -> int:
     """The number of a channel. ``AudioFormatError`` for anything else."""
     return integer(channel, "the number of a channel", 0, MAX_CHANNELS - 1, error=AudioFormatError)
 
@@ -134,7 +142,7 @@ class PcmStream:
 
     def __init__(self, sample_rate: int = SAMPLE_RATE, *, channel: int | None = None) -> None:
         self.sample_rate = checked_rate(sample_rate)
-        self.channel = None if channel is None else checked_channel(channel)
+        self.channel = None if channel is None else _checked_channel(channel)
         self._is_plain = self.sample_rate == SAMPLE_RATE and channel is None
         self.reset()
 
@@ -254,8 +262,13 @@ def _beginning(path: Path) -> tuple[int, bytes]:
                 return os.fstat(raw.fileno()).st_size, raw.read(HEAD)
         what = "a folder" if path.is_dir() else "a pipe, a device or a socket" if path.exists() else "nothing"
     except OSError as error:
-        raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error
+        raise unreadable_audio(path, error) from error
     raise AudioFileError(f"{path}: expected an audio file, found {what}; check the path")
+
+
+def unreadable_audio(path: Path | str, error: OSError) -> AudioFileError:
+    """The error for a file that the system does not let us read."""
+    return AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}")
 
 
 def _opened(path: Path, container: str | None) -> soundfile.SoundFile | DecodedFile:
@@ -312,8 +325,7 @@ def audio_bytes(samples: Samples, form: str) -> bytes:
 
 def int16_of(samples: Array) -> Samples:
     """Float samples of any shape as 16-bit integers, what is louder than full scale clipped."""
-    found: Samples = np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
-    return found
+    return np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
 
 
 def write_audio(path: Path, samples: Samples) -> None:

@@ -9,6 +9,7 @@ from wakeword.base.errors import ConfigError, WakewordError
 from wakeword.base.text import printable, shortened
 from wakeword.base.version import __version__
 
+NPM = "https://registry.npmjs.org"
 _BLOCK = 2**20
 _TIMEOUT = 60.0
 """Seconds that a server may take for an answer."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 """Audio at 16 kHz, features, states: everything inside the engine."""
+NO_SAMPLES: Array = np.zeros(0, np.float32)
 
 Samples = NDArray[Any]
 """Input audio: int16, int32 or float32, of any rate and number of channels."""

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
-from wakeword.audio.containers import CONTAINER_SUFFIXES
+from wakeword.audio.audio_folders import NO_AUDIO, left_out_files, list_audio, unsearched_folder
+from wakeword.audio.containers import BYTES_A_SECOND, CONTAINER_SUFFIXES
+from wakeword.audio.pcm import SAMPLE_RATE, unreadable_audio
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 
-_BYTES_A_SECOND = {
+_BYTES_BY_SUFFIX = {
     ".flac": 18_000,
-    **dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000),
+    **dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), BYTES_A_SECOND),
 }
-_BYTES_A_SECOND_OF_PCM = 32_000
-"""16 bits at 16 kHz."""
+_BYTES_A_SECOND_OF_PCM = 2 * SAMPLE_RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Recording:
     @property
     def seconds(self) -> float:
         """Its length, as far as size and format tell: opening a million files for their headers would take too long."""
-        return self.size / _BYTES_A_SECOND.get(Path(self.name).suffix.lower(), _BYTES_A_SECOND_OF_PCM)
+        return self.size / _BYTES_BY_SUFFIX.get(Path(self.name).suffix.lower(), _BYTES_A_SECOND_OF_PCM)
 
 
 def local_recording(path: Path) -> Recording:
@@ -69,7 +69,7 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
         except AudioError as error:
             failed(error)
         except OSError as error:
-            failed(AudioFileError(f"{place}: expected an audio file, could not read it: {error.strerror}"))
+            failed(unreadable_audio(place, error))
     return list(found.values())
 
 
@@ -131,5 +131,5 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
     if listing.left_out:
         failed(left_out_files(path, listing.left_out))
     if not listing.files and not listing.unsearched and not listing.left_out:
-        raise AudioFileError(f"{path}: expected audio files in this folder, found none")
+        raise AudioFileError(f"{path}: {NO_AUDIO}")
     yield from map(local_recording, listing.files)

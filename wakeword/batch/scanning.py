@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import naming
 from wakeword.audio.sources import FileSource
 from wakeword.base.errors import AudioError
-from wakeword.base.types import Samples
+from wakeword.base.types import NO_SAMPLES, Samples
 from wakeword.base.version import __version__
 from wakeword.batch.inputs import Recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.engine import Detector
 from wakeword.model.model import parse_model
 
-_NO_AUDIO = np.zeros(0, np.float32)
 _FIELDS = ("keyword", "score", "start", "end", "stage_one", "speaker")
 
 
@@ -82,7 +79,7 @@ class ScanWork:
 
     def from_json(self, content: Any) -> Scanned:
         """The row of ``to_json``."""
-        detections = tuple(Detection(audio=_NO_AUDIO, **one) for one in content["detections"])
+        detections = tuple(Detection(audio=NO_SAMPLES, **one) for one in content["detections"])
         return Scanned(**{**content, "detections": detections})
 
 
@@ -97,7 +94,7 @@ def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
         with naming(recording.name):
             source = _Counted(FileSource(recording.name), reported)
             for one in detector.run(source):
-                found.append(dataclasses.replace(one, audio=_NO_AUDIO))
+                found.append(dataclasses.replace(one, audio=NO_SAMPLES))
     except AudioError as problem:
         error = str(problem)
     seconds = 0.0 if source is None else source.seconds

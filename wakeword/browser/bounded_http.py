@@ -16,7 +16,7 @@ REQUEST_SECONDS = 10.0
 MOST_CONNECTIONS = 32
 _MOST_THREADS = 2 * MOST_CONNECTIONS
 """The threads of closed connections have to notice it first."""
-HEADERS = {
+_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     # Pages of other sites can load nothing of it.
@@ -154,8 +154,8 @@ class BoundedHttpServer(ThreadingHTTPServer):
         headers: Mapping[str, str],
         listen: bool = True,
     ) -> None:
-        """``headers``: of every answer, next to ``HEADERS``."""
-        self.headers = {**HEADERS, **headers}
+        """``headers``: of every answer, next to ``_HEADERS``."""
+        self.headers = {**_HEADERS, **headers}
         self.doors = Doors()
         super().__init__(address, handler, bind_and_activate=listen)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.fetching import fetched
+from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import read_limited, write_whole
 
 RUNTIME_VERSION = "1.30.0"
@@ -27,7 +27,7 @@ _ADVICE = (
     f"{', '.join(DIGESTS)}"
 )
 
-_PACKAGE = f"https://registry.npmjs.org/onnxruntime-web/-/onnxruntime-web-{RUNTIME_VERSION}.tgz"
+_PACKAGE = f"{NPM}/onnxruntime-web/-/onnxruntime-web-{RUNTIME_VERSION}.tgz"
 _MAX_PACKAGE_BYTES = 64 * 2**20
 _MAX_BYTES = 32 * 2**20
 

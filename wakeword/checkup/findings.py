@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from wakeword.audio.pcm import decibels
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
@@ -65,12 +66,7 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
         advice = "Unmute the microphone, plug it in, or choose another device: this one delivers only zeros."
         return [*found, finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
     measured = levels(mean, sample_rate)
-    found += [
-        _level(measured),
-        _noise(measured),
-        _clipping(samples),
-        _offset(samples),
-    ]
+    found += [_level(measured), _noise(measured), _clipping(samples), _offset(samples)]
     timed = timing(recording.stamps, sample_rate)
     found += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
     return found + _rate(timed, sample_rate)
@@ -98,7 +94,7 @@ def _channels(samples: Samples) -> Finding:
     text = f"{number}"
     if checked.dead:
         text += f"; silent: {', '.join(map(str, checked.dead))}"
-    if len(checked.dead) == number or 20 * math.log10(np.abs(samples).max()) < _SILENT_DB:
+    if len(checked.dead) == number or decibels(float(np.abs(samples).max()) ** 2) < _SILENT_DB:
         return finding("channels", number, "", f"{number}; all silent", "ok", "")  # the level says what to change
     live = min(set(range(number)) - set(checked.dead))
     verdict: Severity = "warn" if checked.dead else "ok"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.audio.pcm import decibels, power_of
 from wakeword.base.types import Samples
 from wakeword.microphone.clock import Stamp, StreamClock
 
@@ -19,11 +20,6 @@ _STEP = 2.0**-15
 """One unit in the last place of 16 bits."""
 _FRAME_SECONDS = 0.1
 _QUIET_PERCENTILE, _LOUD_PERCENTILE = 10, 95
-
-
-def decibels(power: float) -> float:
-    """10 log10 of a power; -inf for 0."""
-    return 10 * math.log10(power) if power > 0 else -math.inf
 
 
 class Levels(NamedTuple):
@@ -47,9 +43,8 @@ def levels(samples: Samples, sample_rate: int) -> Levels:
     powers = frames[frames.any(axis=1)].var(axis=1)
     quiet, loud = np.percentile(powers, (_QUIET_PERCENTILE, _LOUD_PERCENTILE)) if len(powers) else (0.0, 0.0)
     x = x - dc_offset(x)
-    power = float(np.square(x).mean()) if len(x) else 0.0
     peak = float(np.abs(x).max(initial=0.0))
-    return Levels(decibels(power), decibels(peak**2), decibels(float(quiet)), decibels(float(loud)))
+    return Levels(decibels(power_of(x)), decibels(peak**2), decibels(float(quiet)), decibels(float(loud)))
 
 
 def dc_offset(samples: Samples) -> float:

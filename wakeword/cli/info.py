@@ -9,6 +9,7 @@ import typer
 
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
+from wakeword.cli.options import MODEL_HELP
 from wakeword.cli.ranges import model_names
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
@@ -17,9 +18,7 @@ from wakeword.model.model import load_model
 
 
 def info(
-    model: Annotated[
-        str, typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file.")
-    ],
+    model: Annotated[str, typer.Argument(autocompletion=model_names, help=MODEL_HELP)],
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole card as JSON, and the limits of every point.")
     ] = False,

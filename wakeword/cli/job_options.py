@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,15 +16,15 @@ from wakeword.batch.jobs.work import Report
 from wakeword.cli.console import note
 from wakeword.cli.steps import progress
 
+
+def jobs_option(text: str) -> Any:
+    """The option ``--jobs``."""
+    return typer.Option("--jobs", metavar="N", min=1, max=MAX_JOBS, help=text)
+
+
 JobsOption = Annotated[
     int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        min=1,
-        max=MAX_JOBS,
-        help="Processes that share the work. Default: the cores, but none for less than five minutes of audio.",
-    ),
+    jobs_option("Processes that share the work. Default: the cores, but none for less than five minutes of audio."),
 ]
 RayOption = Annotated[
     str | None,

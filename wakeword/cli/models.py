@@ -13,6 +13,7 @@ import typer
 from wakeword.base.errors import ModelError
 from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
+from wakeword.cli.options import JsonOption
 from wakeword.format.card import ModelCard
 from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings, warnings_of
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
@@ -38,7 +39,7 @@ def models(
         str | None, typer.Option("--sha256", metavar="HEX", help="Install only a file of this SHA-256.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Install in place of a model of the same name.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the models that are known by name, install one, or remove one.
 
@@ -53,7 +54,7 @@ def models(
     if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
         raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")
     if what is None:
-        list_models(as_json=as_json)
+        _list_models(as_json=as_json)
     elif action is _Action.INSTALL:
         _install(install_model(what, name=name, sha256=sha256, replace=replace), as_json=as_json)
     else:
@@ -102,7 +103,7 @@ class _Listed:
         }
 
 
-def list_models(*, as_json: bool) -> None:
+def _list_models(*, as_json: bool) -> None:
     """Print all models that are known by a name. Exit status 1 if one of them cannot be read.
 
     Raises ``ModelError`` if the package has none.

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,7 @@ from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model, read_model_bytes
-from wakeword.stream.trigger import DEFAULT_REFRACTORY
+from wakeword.stream.trigger import DEFAULT_REFRACTORY, MAX_MIN_GAP
 from wakeword.verify.known_voices import Voices
 
 DEFAULT_KEYWORD = "jarvis"
@@ -40,11 +40,26 @@ _SayOption = Annotated[
     list[str] | None,
     typer.Option("--say", metavar="TEXT", callback=_typed, help="Any word: made from its text in seconds; repeatable."),
 ]
+
+
+def keyword_option(text: str) -> Any:
+    """The option ``--keyword`` for names of models."""
+    return typer.Option("--keyword", metavar="K", autocompletion=model_names, callback=separate, help=text)
+
+
+def label_option(text: str) -> Any:
+    """The option ``--label-with``; ``text``: what is labelled, and when."""
+    text += ", with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio."
+    return typer.Option("--label-with", metavar="URI", help=text)
+
+
+MODEL_HELP = "A model that `wakeword models` lists, or a model file."
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ModelOption = Annotated[
     list[Path] | None,
     typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
 ]
-PointOption = Annotated[
+_PointOption = Annotated[
     str | None,
     typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
 ]
@@ -61,7 +76,7 @@ MinGapOption = Annotated[
         "--min-gap",
         metavar="SECONDS",
         min=0,
-        max=86_400,
+        max=MAX_MIN_GAP,
         callback=finite,
         help="Report a keyword again only after this time.",
     ),
@@ -85,13 +100,7 @@ class ModelOptions:
 
     keyword: Annotated[
         list[str] | None,
-        typer.Option(
-            "--keyword",
-            metavar="K",
-            autocompletion=model_names,
-            callback=separate,
-            help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}.",
-        ),
+        keyword_option(f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}."),
     ] = None
     model: ModelOption = None
     say: _SayOption = None
@@ -126,7 +135,7 @@ class PointOptions:
             "--threshold", metavar="X", min=0, max=1, callback=finite, help="Report scores of at least X (0..1)."
         ),
     ] = None
-    point: PointOption = None
+    point: _PointOption = None
     verify: VerifyOption = True
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import typer
 
+from wakeword.audio.audio_folders import NOTHING_THERE
 from wakeword.base.errors import AudioFileError
 from wakeword.model.installed import find_model, shipped_models, user_models
 
@@ -34,7 +35,7 @@ def present(paths: T) -> T:
     """
     for path in paths if isinstance(paths, Sequence) else [paths]:
         if isinstance(path, Path) and not path.exists():
-            raise AudioFileError(f"{path}: expected an audio file or a folder, found nothing; check the path")
+            raise AudioFileError(f"{path}: {NOTHING_THERE}")
     return paths
 
 

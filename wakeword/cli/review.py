@@ -16,6 +16,7 @@ from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.option_class import command
+from wakeword.cli.options import label_option
 from wakeword.cli.ranges import separate
 from wakeword.model.installed import model_name
 from wakeword.saving.keeper import kept_folder
@@ -56,14 +57,7 @@ class ReviewOptions:
             help="Only recordings of this word; repeatable. Default: of all words.",
         ),
     ] = None
-    label_with: Annotated[
-        str | None,
-        typer.Option(
-            "--label-with",
-            metavar="URI",
-            help="First label what has no label, with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio.",
-        ),
-    ] = None
+    label_with: Annotated[str | None, label_option("First label what has no label")] = None
     play: Annotated[bool, typer.Option("--play/--no-play", help="Play each recording.")] = True
     only_list: Annotated[bool, typer.Option("--list", help="List what waits for an answer, and ask nothing.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="List it as JSON, one object a line.")] = False
@@ -77,10 +71,10 @@ def review(options: ReviewOptions) -> None:
     answer is carried out at once. What a label says is probably not the word comes first. What learns from them is
     `wakeword train --from MODEL --extend-negatives DIR --background ROOM`.
     """
-    (list_pairs if options.only_list or options.as_json else review_folder)(options)
+    (_list_pairs if options.only_list or options.as_json else _review_folder)(options)
 
 
-def list_pairs(options: ReviewOptions) -> None:
+def _list_pairs(options: ReviewOptions) -> None:
     """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
     for pair in _pairs_of(options):
         if options.as_json:
@@ -91,7 +85,7 @@ def list_pairs(options: ReviewOptions) -> None:
             print(f"{printable(pair.audio)}  {_title(pair)}")
 
 
-def review_folder(options: ReviewOptions) -> None:
+def _review_folder(options: ReviewOptions) -> None:
     """Ask about each recording in turn. Raises ``DataError`` if there is no such folder, ``OSError`` as the disk does."""
     pairs = _pairs_of(options)
     if not pairs:

@@ -20,13 +20,13 @@ from wakeword.format.protobuf import BYTES, NUMBER, Field, Layout, Reader, decod
 
 OPSET = 17
 """Version of the operators that ``export`` writes."""
-MAX_NODES = 64
+_MAX_NODES = 64
 """Largest number of nodes, and of constants; the exports have under 30."""
 MAX_WEIGHTS = 4 * 2**20
 """Numbers in all constants: 16 MB; the included models have 180,000."""
 MAX_WIDTH = 4_096
 """Largest width of an input that the file sets, and of all states together."""
-MAX_VALUE = 2**20
+_MAX_VALUE = 2**20
 """Numbers in a value between nodes, in addition to ``_PER_INPUT`` for each number in the inputs, and to the weights."""
 _PER_INPUT = 16
 
@@ -79,7 +79,7 @@ class Graph:
     def check_sizes(self, inputs: Mapping[str, Shape]) -> None:
         """Follow the shapes of all values from the inputs on. ``ModelError`` if one is too large or impossible."""
         weights = sum(map(math.prod, self.weights.values()))
-        most = MAX_VALUE + weights + _PER_INPUT * sum(map(math.prod, inputs.values()))
+        most = _MAX_VALUE + weights + _PER_INPUT * sum(map(math.prod, inputs.values()))
         shapes = {**self.weights, **inputs}
         for node in self.nodes:
             for name, shape in zip(node.outputs, output_shapes(node, shapes, self.constants), strict=False):
@@ -117,8 +117,8 @@ def _read_model(reader: Reader, message: memoryview) -> Graph:
     if not model["graph"]:
         raise ModelError("no graph")
     graph = reader.read(model["graph"][0].content, _GRAPH, "the graph")
-    if max(len(graph["node"]), len(graph["initializer"])) > MAX_NODES:
-        raise ModelError(f"expected at most {MAX_NODES} nodes and constants, got {len(graph['node'])} nodes")
+    if max(len(graph["node"]), len(graph["initializer"])) > _MAX_NODES:
+        raise ModelError(f"expected at most {_MAX_NODES} nodes and constants, got {len(graph['node'])} nodes")
     weights: dict[str, Shape] = {}
     constants: dict[str, tuple[int, ...]] = {}
     values: dict[str, NDArray[Any]] = {}

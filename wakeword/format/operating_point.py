@@ -11,7 +11,7 @@ KINDS = ("fa_per_hour", "fpr")
 """What the target of an operating point can count."""
 MIN_THRESHOLD = 1e-9
 """Below it every window fires: a logit of -21."""
-MIN_TARGET = 1e-9
+_MIN_TARGET = 1e-9
 MAX_POINTS = 100
 """The most points of one stage."""
 _MOST = 1e9
@@ -95,7 +95,7 @@ class OperatingPoint:
         if self.kind not in KINDS:
             raise ConfigError(f"expected a point of kind {' or '.join(KINDS)}, got {shortened(repr(self.kind))}")
         where = f"of '{self.name}'"
-        require_finite(f"a target {where}", self.target, MIN_TARGET, _MOST)
+        require_finite(f"a target {where}", self.target, _MIN_TARGET, _MOST)
         require_finite(f"a threshold {where}", self.threshold, MIN_THRESHOLD, 1)
         for what in ("recall", "recall_low", "recall_high"):
             require_finite(f"{what} {where}", getattr(self, what), 0, 1)

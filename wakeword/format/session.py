@@ -8,7 +8,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from wakeword.base.errors import ConfigError, ModelError
-from wakeword.base.text import shortened
+from wakeword.base.text import first_line, shortened
 from wakeword.base.types import Array
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -106,7 +106,7 @@ def failure(error: Exception) -> ModelError:
 
 def _reason(error: Exception) -> str:
     """The first line of an exception of ONNX Runtime."""
-    return shortened(next(iter(str(error).splitlines()), type(error).__name__), _REASON)
+    return shortened(first_line(error), _REASON)
 
 
 def _did_not_start(provider: str, reason: str) -> ConfigError:

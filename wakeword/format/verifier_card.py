@@ -65,7 +65,7 @@ def unverified_score(logit: float, gate: float) -> float:
     return min(FLOOR * score_of_logit(logit) / score_of_logit(gate), math.nextafter(FLOOR, 0))
 
 
-MAX_SPAN = 200
+_MAX_SPAN = 200
 """Frames: two seconds."""
 MAX_PHONEME_STEP = 32
 """Frames."""
@@ -134,8 +134,8 @@ class VerifierCard:
             raise ConfigError(
                 f"expected the logit of the gate within -{LARGEST_GATE:g}..{LARGEST_GATE:g}, got {self.gate}"
             )
-        if not 1 <= self.span <= MAX_SPAN:
-            raise ConfigError(f"expected a span of 1 to {MAX_SPAN} frames, got {self.span}")
+        if not 1 <= self.span <= _MAX_SPAN:
+            raise ConfigError(f"expected a span of 1 to {_MAX_SPAN} frames, got {self.span}")
         if not 0 <= self.phoneme_step <= MAX_PHONEME_STEP:
             raise ConfigError(
                 f"expected a step of the phonemes of 0 to {MAX_PHONEME_STEP} frames, got {self.phoneme_step}"

@@ -26,6 +26,11 @@ def assets_folder(package: str = "wakeword") -> Path:
     return next(filter(Path.is_dir, places), places[0])
 
 
+def encoders_folder(package: str = "wakeword") -> Path:
+    """The folder of the networks that all words share."""
+    return assets_folder(package) / "encoders"
+
+
 def shipped_models() -> dict[str, Path]:
     """The models that come with the package: keyword -> file."""
     return {path.stem: path for path in sorted((assets_folder() / "models").glob("*.onnx"))}
@@ -77,7 +82,7 @@ def _models_next_to(path: Path) -> dict[str, Path]:
     return {one.stem: one for one in sorted(path.parent.glob("*.onnx"))}
 
 
-def unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
+def _unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
     """The error for a name that no model has."""
     own = [one for one in user_models() if named(one, shipped) is None]
     installed = f"; installed: {', '.join(map(shortened, own))}" if own else ""
@@ -111,7 +116,7 @@ def model_file(name: Path | str) -> Path:
     shipped = shipped_models()
     known = find_model(str(name), shipped) or (None if path.is_file() else named(path.name, _models_next_to(path)))
     if known is None and not path.exists():
-        raise unknown_model(str(name), shipped)
+        raise _unknown_model(str(name), shipped)
     return known or path
 
 

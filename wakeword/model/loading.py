@@ -13,7 +13,7 @@ from wakeword.model.model import Model, load_model
 
 T = TypeVar("T", str, float)
 
-MAX_PRE_ROLL = 60.0
+_MAX_PRE_ROLL = 60.0
 """Seconds."""
 
 
@@ -64,7 +64,7 @@ def chosen_thresholds(
 
 def pre_roll_samples(seconds: float) -> int:
     """Samples of audio before a window, from seconds. ``ConfigError`` out of range."""
-    return round(number(seconds, "a pre-roll", 0, MAX_PRE_ROLL, unit=" seconds") * SAMPLE_RATE)
+    return round(number(seconds, "a pre-roll", 0, _MAX_PRE_ROLL, unit=" seconds") * SAMPLE_RATE)
 
 
 def _of(choice: T | Mapping[str, T] | None, keyword: str) -> T | None:

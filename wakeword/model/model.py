@@ -17,7 +17,7 @@ from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, ModelCard, self_test
 from wakeword.format.digest import checked_metadata
 from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
-from wakeword.model.installed import assets_folder, model_file, shipped_models
+from wakeword.model.installed import encoders_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
 from wakeword.verify.verifier import SecondStage
@@ -253,7 +253,7 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
 
 
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
-    verifier, folder = card.verifier, assets_folder() / "encoders"
+    verifier, folder = card.verifier, encoders_folder()
     assert verifier is not None
     try:
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)

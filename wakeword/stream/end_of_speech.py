@@ -9,7 +9,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, int16_of
 from wakeword.base.checks import number
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 
 _LONGEST = 60.0
 """Seconds."""
@@ -74,4 +74,4 @@ class EndOfSpeech:
 @cache
 def _silero_session() -> onnxruntime.InferenceSession:
     """Loaded once in a process, and shared between threads."""
-    return open_session(assets_folder() / "encoders" / "silero.onnx", arena=False)
+    return open_session(encoders_folder() / "silero.onnx", arena=False)

@@ -19,10 +19,10 @@ from wakeword.stream.stream_audio import StreamAudio
 MAX_FOLLOWED_SECONDS = 60.0
 """Audio that a follower keeps until it is read. What comes after it is dropped and counted, never the beginning."""
 
-LONGEST_RECORDING = 86_400.0
+_LONGEST_RECORDING = 86_400.0
 """Seconds."""
 
-UNTIL_SAMPLES = 512
+_UNTIL_SAMPLES = 512
 """A recording asks ``until`` after each piece of this length, 32 ms, so that its end does not depend on the blocks."""
 
 
@@ -212,7 +212,7 @@ class FollowedRecording:
     """
 
     def __init__(self, seconds: float, until: Callable[[Array], bool] | None) -> None:
-        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
+        number(seconds, "a positive number of seconds to record", 0, _LONGEST_RECORDING, above=True)
         function(until, "until")
         self._missing = round(seconds * SAMPLE_RATE)
         self._until = until
@@ -226,7 +226,7 @@ class FollowedRecording:
     @property
     def size(self) -> int:
         """Samples of the next piece."""
-        return min(UNTIL_SAMPLES, self._missing)
+        return min(_UNTIL_SAMPLES, self._missing)
 
     def take(self, follower: Follower) -> bool:
         """Take the pieces that have come, no further than the end of the recording; return whether that is reached."""

@@ -9,8 +9,9 @@ from wakeword.model.scorer import DEFAULT_HOP
 
 DEFAULT_REFRACTORY = 100
 """Frames after a detection in which none is reported: one second."""
-_MOST_FRAMES = 100 * 86_400
-"""A day."""
+MAX_MIN_GAP = 86_400
+"""Seconds: a day."""
+_MAX_FRAMES = 100 * MAX_MIN_GAP
 
 
 class Trigger:
@@ -22,8 +23,8 @@ class Trigger:
 
     def __init__(self, threshold: float, *, refractory: int = DEFAULT_REFRACTORY, hop: int = DEFAULT_HOP) -> None:
         self.threshold = number(threshold, "a threshold", 0, 1, above=True)
-        self.refractory = integer(refractory, "a refractory time", 0, _MOST_FRAMES, unit=" frames")
-        self.hop = integer(hop, "a hop", 1, _MOST_FRAMES, unit=" frames")
+        self.refractory = integer(refractory, "a refractory time", 0, _MAX_FRAMES, unit=" frames")
+        self.hop = integer(hop, "a hop", 1, _MAX_FRAMES, unit=" frames")
         self.reset()
 
     def reset(self) -> None:

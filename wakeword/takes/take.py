@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono, write_audio
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, decibels, power_of, to_mono, write_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array, Samples
@@ -73,8 +73,8 @@ def examine(samples: Array, *, clipped: bool = False) -> Take:
     ``samples`` ``(n,)`` float32 at 16 kHz; ``clipped`` is the result of ``is_clipped`` at the rate of the recording.
     """
     word, floor = locate_word(samples)
-    level = _decibels(_rms(samples[word.start : word.end]))
-    return Take(samples, word, level, _fault(len(samples), word, level, _decibels(floor), clipped))
+    level = decibels(power_of(samples[word.start : word.end]))
+    return Take(samples, word, level, _fault(len(samples), word, level, decibels(floor**2), clipped))
 
 
 def _fault(length: int, word: Region, level: float, noise: float, clipped: bool) -> Fault | None:
@@ -90,14 +90,6 @@ def _fault(length: int, word: Region, level: float, noise: float, clipped: bool)
     if word.start < edge:
         return Fault.BEGINNING_CUT
     return Fault.END_CUT if word.end > length - edge else None
-
-
-def _rms(samples: Array) -> float:
-    return float(np.sqrt(np.square(samples).mean())) if len(samples) else 0.0
-
-
-def _decibels(amplitude: float) -> float:
-    return 20 * math.log10(amplitude) if amplitude > 0 else -math.inf
 
 
 def is_clipped(block: Samples) -> bool:

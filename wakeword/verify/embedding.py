@@ -32,10 +32,11 @@ _BEFORE = 56
 """Samples by which a frame begins before the MFCC frame of its number."""
 _CONFIG = FeatureConfig()
 _HOP = _CONFIG.hop_length
-_STEP = STEP_FRAMES * _HOP
-_SHARED = _CONFIG.n_fft - _HOP
+STEP_SAMPLES = STEP_FRAMES * _HOP
+"""Samples from one embedding to the next."""
+STEP_OVERLAP = _CONFIG.n_fft - _HOP
 """Samples of a step's last frame that belong to the next step too."""
-_MOST_STEPS = 500
+MAX_STEPS = 500
 """Steps of a recording in one call: 40 s, so that memory does not grow with it."""
 _TOGETHER = (5, 4, 2)
 """Steps that one call may take, largest first: a beginning takes 25, a hop 2, and what phonemes share 4. Calls of 12 gained
@@ -71,10 +72,10 @@ class EmbeddingNetwork:
         ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on. Raises
         ``AudioFormatError`` for another number of samples.
         """
-        count, rest = divmod(len(samples) - _SHARED, _STEP)
+        count, rest = divmod(len(samples) - STEP_OVERLAP, STEP_SAMPLES)
         if count < 1 or rest:
             raise AudioFormatError(
-                f"expected 1280 n + {_SHARED} samples for n steps of the embedding, got {len(samples)}"
+                f"expected 1280 n + {STEP_OVERLAP} samples for n steps of the embedding, got {len(samples)}"
             )
         power: Array = np.empty((count * STEP_FRAMES, _N_FFT // 2 + 1), np.float32)
         _Spectra(power)(samples)
@@ -99,7 +100,7 @@ class EmbeddingNetwork:
         all frequencies comes out the same in every digit, every other does.
         """
         count = 2 * max(_TOGETHER)
-        samples = self_test_signal(count * _STEP + _SHARED)
+        samples = self_test_signal(count * STEP_SAMPLES + STEP_OVERLAP)
 
         def run(*sizes: int) -> list[Array]:
             steps = EmbeddingSteps(self, sizes)
@@ -159,8 +160,8 @@ class EmbeddingSteps:
         done = 0
         while done < count:
             call = next(call for call in self._calls if call.size <= count - done)
-            first = start + done * _STEP
-            call.spectra(samples_of(first, first + call.size * _STEP + _SHARED))
+            first = start + done * STEP_SAMPLES
+            call.spectra(samples_of(first, first + call.size * STEP_SAMPLES + STEP_OVERLAP))
             call.runs[self._turn]()
             self._turn = 1 - self._turn
             found[done : done + call.size] = call.embeddings
@@ -223,7 +224,7 @@ class EmbeddingStream:
             self._steps.begin()
             self._has_begun = True
             self._next, self._exact_from = first - WARM_UP, first
-        computed = self._steps.advance(samples_of, self._next * _STEP - _BEFORE, last + 1 - self._next)
+        computed = self._steps.advance(samples_of, self._next * STEP_SAMPLES - _BEFORE, last + 1 - self._next)
         for step, embedding in enumerate(computed, self._next):
             if step >= self._exact_from:
                 self._known[step] = embedding
@@ -245,11 +246,11 @@ def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
     count = _CONFIG.frames_in(len(samples)) // STEP_FRAMES
     if count == 0:
         return np.zeros((0, DIMENSION), np.float32)
-    padded = np.concatenate([np.zeros(WARM_UP * _STEP + _BEFORE, np.float32), samples])
+    padded = np.concatenate([np.zeros(WARM_UP * STEP_SAMPLES + _BEFORE, np.float32), samples])
     caches, found = network.start(), []
-    for first in range(0, WARM_UP + count, _MOST_STEPS):
-        end = min(first + _MOST_STEPS, WARM_UP + count)
-        power = network.power(padded[first * _STEP : end * _STEP + _SHARED])
+    for first in range(0, WARM_UP + count, MAX_STEPS):
+        end = min(first + MAX_STEPS, WARM_UP + count)
+        power = network.power(padded[first * STEP_SAMPLES : end * STEP_SAMPLES + STEP_OVERLAP])
         embeddings, caches = network.advance(power, caches)
         found.append(embeddings)
     all_steps: Array = np.concatenate(found)

@@ -21,6 +21,11 @@ TOKENS_KEY = "wakeword.tokens"
 """Key of the list of tokens (JSON), one for each output, in the metadata of the recogniser's file."""
 BLANK, WORD_BOUNDARY = "<blank>", "<wb>"
 """The tokens that may stand between two phonemes of a word."""
+SoundTokens = tuple[tuple[str, float], ...]
+"""The tokens that may stand for a phoneme, each with what it costs."""
+BETWEEN: SoundTokens = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
+PHONEME_SAMPLES = 2 * SAMPLE_RATE
+"""Samples that a look at the phonemes takes."""
 
 _PEAK = 0.5
 _NOISE = 0.0035
@@ -58,15 +63,13 @@ class PhonemeNetwork:
             ["log_probs", "out_lengths"],
             {"waveform": waveform, "waveform_lengths": np.array([len(samples)], np.int64)},
         )
-        found: Array = log_probs[0, : int(lengths[0])]
-        return found
+        return log_probs[0, : int(lengths[0])]
 
 
 def as_recogniser_hears(samples: Array) -> Array:
     """``(n,)`` float32 with a peak of 0.5 and a noise that depends on nothing but ``n``: the same shape."""
     peak = max(float(np.abs(samples).max(initial=0)), _FAINTEST)
-    heard: Array = np.float32(_PEAK / peak) * samples + _faint_noise(len(samples))
-    return heard
+    return np.float32(_PEAK / peak) * samples + _faint_noise(len(samples))
 
 
 @lru_cache(maxsize=2)
@@ -81,15 +84,13 @@ def _faint_noise(samples: int) -> Array:
 class PhonemeVerifier:
     """How well a word's phonemes fit what the recogniser hears."""
 
-    samples = 2 * SAMPLE_RATE
-
     def __init__(self, network: PhonemeNetwork, card: VerifierCard) -> None:
         self.network = network
         near = KeywordPhonemes(card.near, network.tokens, card.near_losses) if card.near else None
         self.keyword = KeywordPhonemes(card.phonemes, network.tokens, card.phoneme_losses, near=near)
 
     def evidence(self, samples: Array) -> float:
-        """See ``KeywordPhonemes.score``, for ``(32000,)`` float32 at 16 kHz."""
+        """See ``KeywordPhonemes.score``, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
         return self.keyword.score(self.network.log_probabilities(samples))
 
 
@@ -189,8 +190,7 @@ class KeywordPhonemes:
     def of_states(self, losses: Array) -> Array:
         """What each state costs in each frame, ``(frames, states)``, from what its tokens do, ``(frames, tokens)``."""
         of_tokens = losses[:, self._columns] - self._lost
-        found: Array = np.maximum.reduceat(of_tokens, self._group_starts, axis=1)
-        return found
+        return np.maximum.reduceat(of_tokens, self._group_starts, axis=1)
 
     def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
         """How well the word fits in a number of ``looks``: ``of_states`` of each of their frames, ``(*looks, states)``."""
@@ -225,6 +225,15 @@ class KeywordPhonemes:
             np.add(reached, of_frame, out=state)
             np.maximum(best, state[..., self._ends], out=best)
             yield best
+
+
+def sounds_of_ways(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -> list[tuple[SoundTokens, ...]]:
+    """The sounds of each way to say a word, from what ``KeywordPhonemes`` takes."""
+    free = [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
+    return [
+        tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
+        for way in zip(variants, losses or free, strict=True)
+    ]
 
 
 def tokens_of_text(text: str | None) -> list[str]:

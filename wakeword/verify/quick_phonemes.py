@@ -15,7 +15,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.embedding import EmbeddingNetwork
-from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
+from wakeword.verify.phoneme_verifier import BETWEEN, BLANK, WORD_BOUNDARY, SoundTokens, sounds_of_ways
 
 STEPS = 18
 """Steps in which a word is searched: 1.4 s."""
@@ -25,9 +25,6 @@ _NEWEST = 16
 """Outputs in which the word ends, those since the last look: longer ago it was looked at already."""
 _NEVER = -100.0
 """The logarithm of the probability of a token that the network does not have."""
-
-_Sound = tuple[tuple[str, float], ...]
-"""The tokens that may stand for a phoneme, each with what it costs."""
 
 
 class QuickPhonemes:
@@ -54,12 +51,7 @@ class QuickKeyword:
     ) -> None:
         """``losses``: see ``KeywordPhonemes``."""
         self.recogniser = recogniser
-        free = [[[0.0] * len(phoneme) for phoneme in variant] for variant in variants]
-        self.ways: list[tuple[_Sound, ...]] = [
-            tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
-            for way in zip(variants, losses or free, strict=True)
-        ]
-        """The sounds of each way to say it."""
+        self.ways = sounds_of_ways(variants, losses)
 
     def fit(self, steps: Array) -> float:
         """How well the word fits at the end of ``(STEPS, width)``; see ``QuickSearch``."""
@@ -84,12 +76,11 @@ class QuickSearch:
         self._tokens = words[0].recogniser.tokens
         ways = [way for word in words for way in word.ways]
         self._first_ways = np.cumsum([0, *(len(word.ways) for word in words[:-1])])
-        between = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
-        sounds = list(dict.fromkeys([between, *(sound for way in ways for sound in way)]))
+        sounds = list(dict.fromkeys([BETWEEN, *(sound for way in ways for sound in way)]))
         self._places: list[tuple[list[int], list[int]]] = []
         """For each number of sounds, of the ways that begin with them: the last sound, and what it follows."""
-        row: dict[tuple[_Sound, ...], int] = {(): 0}
-        ends: dict[tuple[_Sound, ...], int] = {}
+        row: dict[tuple[SoundTokens, ...], int] = {(): 0}
+        ends: dict[tuple[SoundTokens, ...], int] = {}
         for length in range(1, 1 + max(map(len, ways))):
             some = list(dict.fromkeys(way[:length] for way in ways if len(way) >= length))
             row |= {one: number for number, one in enumerate(some)}
@@ -138,5 +129,4 @@ class QuickSearch:
             np.maximum(between, paths[..., 1:-1], out=entered[..., 1, 2:])
             entered = entered.reshape(*looks, 2 * paths.shape[-2], costs.shape[-1])
         of_ways = np.concatenate(best, axis=-1).take(self._ends, axis=-1)
-        found: Scores = np.maximum.reduceat(of_ways, self._first_ways, axis=-1)
-        return found
+        return np.maximum.reduceat(of_ways, self._first_ways, axis=-1)

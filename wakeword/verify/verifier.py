@@ -12,13 +12,11 @@ from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard, unverified_score
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
-from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 _CONFIG = FeatureConfig()
-PHONEME_SAMPLES = PhonemeVerifier.samples
-"""Samples that the phoneme recogniser looks at."""
 _AGAIN = 2
 """Looks that may follow one in which the recogniser found anything of a word."""
 LOOK_SAMPLES = max(

@@ -17,6 +17,7 @@ from wakeword.model.installed import model_file, names_model, nearest_name, ship
 from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
 from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, MAX_FA_PER_HOUR
 
 if TYPE_CHECKING:
     from wakeword_export.exporter import Exporter
@@ -36,9 +37,10 @@ class ExportOptions:
     fa_per_hour: Annotated[
         float,
         rate_option(
-            "--fa-per-hour", 14, "False accepts an hour of the background that the engine's usual threshold keeps."
+            "False accepts an hour of the background that the engine's usual threshold keeps.",
+            (MAX_FA_PER_HOUR - 1) // 4,  # the lax threshold allows four times as many
         ),
-    ] = 0.5
+    ] = DEFAULT_FA_PER_HOUR
     work: Annotated[
         Path,
         typer.Option("--work", metavar="DIR", help="Where `wakeword train` kept the word's clips; for microwakeword."),

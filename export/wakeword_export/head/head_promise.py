@@ -16,6 +16,7 @@ from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
 from wakeword_export.head.head_scores import HeadListener
 from wakeword_tools.handover import ALONE
+from wakeword_tools.measure.default_rates import MAX_FA_PER_HOUR
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
@@ -110,8 +111,8 @@ def guessed(card: ModelCard) -> HeadPoint:
     return HeadPoint((wanted - fusion.bias - others) / slope, slope)
 
 
-_LAXER, _MOST = 4.0, 59.0
-"""How many times the false accepts an hour the lax threshold may give, and how many at most."""
+_LAXER = 4.0
+"""How many times the false accepts an hour the lax threshold may give."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def calibrated(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[Hea
     threshold = choose_supported(scores, target).threshold
     if len(scores.positives) and scores.positives.max() < threshold:
         raise CalibrationError(f"at {target.name} none of the {len(scores.positives)} positives would be found")
-    laxer = Target(target.kind, min(_MOST, _LAXER * target.value))
+    laxer = Target(target.kind, min(MAX_FA_PER_HOUR - 1.0, _LAXER * target.value))
     point = between(threshold, choose_supported(scores, laxer).threshold)
     levels = {LAX: point.threshold(LAX), USUAL: threshold, STRICT: point.threshold(STRICT)}
     rates = {level: rates_at(scores, one) for level, one in levels.items()}

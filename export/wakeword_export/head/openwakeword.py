@@ -16,7 +16,7 @@ from wakeword.base.files import write_json
 from wakeword.base.version import __version__
 from wakeword.format.card import ModelCard
 from wakeword.format.digest import checked_metadata
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_export import flat_model as flat
@@ -53,7 +53,7 @@ _GUESSED = (
 def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise."""
     card, content, speech = order.model.card, None, None
-    graph, features = HeadGraph(), OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
+    graph, features = HeadGraph(), OwwFeatures(encoders_folder() / EMBEDDING_FILE)
     metadata, _ = checked_metadata(order.data)
     weights = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     head = logit_of_head(graph, weights)

@@ -16,12 +16,10 @@ from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.protobuf import BYTES, Field, Reader, encoded_field, encoded_number
 from wakeword.format.session import open_session, run_session
-from wakeword.verify.embedding import DIMENSION, STEP_FRAMES, WARM_UP
+from wakeword.verify.embedding import DIMENSION, MAX_STEPS, STEP_FRAMES, STEP_SAMPLES, WARM_UP
 
 AUTOFILL = 8 * SAMPLE_RATE
 """Zeros before a stream."""
-STEP = 1_280
-"""Samples from one embedding to the next."""
 _MELS = 32
 _N_FFT, _WINDOW, _HOP = 512, 400, 160
 _OVERLAP = _N_FFT - _HOP
@@ -31,8 +29,6 @@ _LEAST = 1e-10
 """Smallest energy before the logarithm."""
 _EARLIER = 4
 """Frames by which their embeddings end before the end of a step."""
-_MOST_STEPS = 500
-"""Steps in one call: 40 s, so that memory does not grow with the recording."""
 _GRAPH, _NODE, _CONSTANT, _INPUT = 7, 1, 5, 11
 """Numbers of fields in an ONNX file: the first of the file, the others of its graph."""
 _ENERGY, _LOG_MEL = "power", "shifted"
@@ -41,7 +37,7 @@ _ENERGY, _LOG_MEL = "power", "shifted"
 
 def first_sample(embedding: int) -> int:
     """The first sample, counted from the beginning of the recording, that this embedding depends on."""
-    return embedding * STEP + (_N_FFT - _WINDOW) // 2 - AUTOFILL
+    return embedding * STEP_SAMPLES + (_N_FFT - _WINDOW) // 2 - AUTOFILL
 
 
 def last_sample(embedding: int) -> int:
@@ -105,13 +101,13 @@ def _pieces(blocks: Iterable[Array], *, before: int) -> Iterator[Array]:
     for block in blocks:
         # As 16-bit integers, which is what their engines take.
         kept = np.concatenate([kept, np.clip(np.rint(block * np.float32(32_768)), -32_768, 32_767)])
-        while len(kept) >= _MOST_STEPS * STEP + _OVERLAP:
-            yield kept[: _MOST_STEPS * STEP + _OVERLAP]
-            kept = kept[_MOST_STEPS * STEP :]
+        while len(kept) >= MAX_STEPS * STEP_SAMPLES + _OVERLAP:
+            yield kept[: MAX_STEPS * STEP_SAMPLES + _OVERLAP]
+            kept = kept[MAX_STEPS * STEP_SAMPLES :]
     # Their engines wait for 480 samples after a step.
-    count = (len(kept) - 480) // STEP
+    count = (len(kept) - 480) // STEP_SAMPLES
     if count > 0:
-        yield kept[: count * STEP + _OVERLAP]
+        yield kept[: count * STEP_SAMPLES + _OVERLAP]
 
 
 def _mel_matrix(data: bytes) -> Array:

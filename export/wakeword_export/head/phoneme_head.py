@@ -13,17 +13,13 @@ import numpy as np
 
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
-from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
+from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens, sounds_of_ways
 from wakeword_export import flat_model as flat
 from wakeword_export.head.head_files import RELU, HeadGraph
 
 NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
 _NEVER = np.float32(-1e6)
 """What a path costs that there is not: far more than any that there is."""
-BETWEEN = ((BLANK, 0.0), (WORD_BOUNDARY, 0.0))
-
-SoundTokens = tuple[tuple[str, float], ...]
-"""The tokens that may stand for a phoneme, each with what it costs."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +64,13 @@ class EmbeddedPhonemes:
         return graph.shaped(logits, steps * graph.shape(logits)[1] // len(self.tokens), len(self.tokens))
 
 
-def ways_heard(
+def known_ways_of(
     tokens: Sequence[str], variants: Sequence[Variant], losses: Sequence[TokenLosses]
 ) -> list[tuple[SoundTokens, ...]]:
     """The ways to say a word with sounds that a network with these ``tokens`` knows; see ``fit_of_word``."""
-    free: Sequence[TokenLosses] = [tuple((0.0,) * len(phoneme) for phoneme in variant) for variant in variants]
     ways = [
-        tuple(
-            tuple((token, loss) for token, loss in zip(*sound, strict=True) if token in tokens)
-            for sound in zip(*way, strict=True)
-        )
-        for way in zip(variants, losses or free, strict=True)
+        tuple(tuple(one for one in sound if one[0] in tokens) for sound in way)
+        for way in sounds_of_ways(variants, losses)
     ]
     return [way for way in ways if way and all(way)]
 
@@ -90,7 +82,7 @@ def fit_of_word(
 
     ``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if the network lacks a phoneme of each way.
     """
-    known = ways_heard(network.tokens, variants, losses)
+    known = known_ways_of(network.tokens, variants, losses)
     return _Search(graph, network).best(known) if known else None
 
 

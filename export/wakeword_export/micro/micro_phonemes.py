@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
-from wakeword_export.head.phoneme_head import BETWEEN, SoundTokens, ways_heard
+from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens
+from wakeword_export.head.phoneme_head import known_ways_of
 from wakeword_export.micro.mixed_net import (
     LEAST,
     MOST,
@@ -117,7 +118,7 @@ class MicroWord:
         cls, network: MicroPhonemes, variants: Sequence[Variant], losses: Sequence[TokenLosses]
     ) -> "MicroWord | None":
         """``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if it lacks a phoneme of each way."""
-        known = list(dict.fromkeys(ways_heard(network.tokens, variants, losses)))
+        known = list(dict.fromkeys(known_ways_of(network.tokens, variants, losses)))
         return cls._of_ways(network, known) if known else None
 
     @classmethod

@@ -11,7 +11,7 @@ from wakeword_export.micro.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES,
 from wakeword_export.student.student_network import SIGHT, StudentNetwork, scaled
 from wakeword_export.student.student_sounds import KEPT, Scenes
 from wakeword_train.data.augment import uniform, warped
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND
+from wakeword_train.pack.speech_pack import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
 SPAN = SIGHT + STRIDE * (MICRO_WINDOW - 1)
@@ -49,7 +49,7 @@ class MicroSpeech(NamedTuple):
     @property
     def hours(self) -> float:
         """Hours in the parts."""
-        return float(self.lengths.sum()) / FRAMES_A_SECOND / 3600
+        return hours_of(float(self.lengths.sum()))
 
     def parts(self) -> Iterator[tuple[int, Tensor]]:
         """The first frame of each part, and its features ``(frames, 40)``."""

@@ -59,7 +59,7 @@ class SceneMaker:
         self._config = config
         self._generator = torch.Generator().manual_seed(seed)
         talk = talk_of(stores)
-        self._talk = None if talk is None else as_one_recording(talk)
+        self._talk = None if talk is None else _as_one_recording(talk)
         self._noise = NoiseSource(
             round(2 * SECONDS * SAMPLE_RATE),
             self._generator,
@@ -145,7 +145,7 @@ def far_away(config: AugmentationConfig) -> AugmentationConfig:
     )
 
 
-def as_one_recording(store: ClipStore) -> ClipStore:
+def _as_one_recording(store: ClipStore) -> ClipStore:
     """The clips of a store, one after the other, as one clip."""
     whole = copy.copy(store)
     whole.clips = store.clips[:1]

@@ -9,8 +9,9 @@ from support.builders import colours
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import ModelError
 from wakeword.model.installed import assets_folder
+from wakeword.verify.embedding import STEP_SAMPLES
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, first_sample, last_sample
+from wakeword_export.head.oww_features import AUTOFILL, OwwFeatures, first_sample, last_sample
 
 NETWORK = assets_folder() / "encoders" / EMBEDDING_FILE
 SPEECH = assets_folder() / "audio" / "demo.flac"
@@ -37,7 +38,7 @@ def test_blocks_make_no_difference(features: OwwFeatures, monkeypatch: pytest.Mo
     samples = colours(5, np.random.default_rng(0))
     whole = features.embeddings([samples])
     assert np.abs(features.embeddings(np.array_split(samples, 37)) - whole).max() < 1e-3
-    monkeypatch.setattr("wakeword_export.head.oww_features._MOST_STEPS", 7)
+    monkeypatch.setattr("wakeword_export.head.oww_features.MAX_STEPS", 7)
     assert np.abs(features.embeddings(np.array_split(samples, 37)) - whole).max() < 1e-3
 
 
@@ -66,7 +67,7 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
 
 def test_a_reset_of_openwakeword_is_forgotten_after_what_an_embedding_sees(features: OwwFeatures) -> None:
     samples = colours(4, np.random.default_rng(0))
-    fresh, whole = features.after_reset(samples), features.embeddings([samples])[AUTOFILL // STEP :]
+    fresh, whole = features.after_reset(samples), features.embeddings([samples])[AUTOFILL // STEP_SAMPLES :]
     # 76 frames: the first nine embeddings see the ones with which its spectrogram begins.
     same = [any(np.abs(whole - one).max(axis=1) < 1e-3) for one in fresh]
     assert not any(same[:9])

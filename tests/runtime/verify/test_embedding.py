@@ -97,7 +97,7 @@ def test_parts_of_steps_are_refused(network: EmbeddingNetwork, samples: int) -> 
 def test_a_recording_has_the_embeddings_of_a_stream(network: EmbeddingNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = embeddings_of(network, SIGNAL)
     assert whole == pytest.approx(EmbeddingStream(network).newest(591, len(whole), samples_of), abs=1e-3)
-    monkeypatch.setattr(wakeword.verify.embedding, "_MOST_STEPS", 7)
+    monkeypatch.setattr(wakeword.verify.embedding, "MAX_STEPS", 7)
     assert embeddings_of(network, SIGNAL) == pytest.approx(whole, abs=1e-3)
 
 

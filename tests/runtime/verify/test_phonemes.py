@@ -17,6 +17,7 @@ from wakeword.model.installed import assets_folder
 from wakeword.verify import shared
 from wakeword.verify.phoneme_verifier import (
     BLANK,
+    PHONEME_SAMPLES,
     WORD_BOUNDARY,
     KeywordPhonemes,
     PhonemeNetwork,
@@ -24,7 +25,6 @@ from wakeword.verify.phoneme_verifier import (
     tokens_of_text,
 )
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword.verify.verifier import PHONEME_SAMPLES
 
 TOKENS = ("a", "b", "c", WORD_BOUNDARY, BLANK)
 

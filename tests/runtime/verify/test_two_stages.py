@@ -353,7 +353,7 @@ def test_other_shared_networks_are_refused_where_they_are_needed(digest: str) ->
 
 def test_a_missing_shared_network_is_refused_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(two_stage_bytes(LOW, embedding_digest=64 * "1"))
-    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.model, "encoders_folder", lambda: tmp_path / "encoders")
     with pytest.raises(ModelError, match=r"encoders/embedding\.onnx.*No such file.*installation"):
         Detector(model)
     Detector(model, verify=False)
@@ -367,7 +367,7 @@ def test_another_self_test_or_unknown_phonemes_are_refused() -> None:
 
 
 def test_a_model_of_one_stage_needs_no_shared_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.model, "encoders_folder", lambda: tmp_path / "encoders")
     assert parse_model(LOW).second_stage is None
     assert len(Detector(parse_model(LOW)).push(BURSTS)) == 2
     # A word without phonemes needs no recogniser.
@@ -375,7 +375,7 @@ def test_a_model_of_one_stage_needs_no_shared_network(tmp_path: Path, monkeypatc
     monkeypatch.undo()
     embedding = (assets_folder() / "encoders" / "embedding.onnx").read_bytes()
     (tmp_path / "encoders" / "embedding.onnx").write_bytes(embedding)
-    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.model, "encoders_folder", lambda: tmp_path / "encoders")
     Detector(parse_model(two_stage_bytes(LOW, phonemes=(), phonemes_digest=None)))
     with pytest.raises(ModelError, match=r"encoders/phonemes\.onnx"):
         Detector(parse_model(two_stage_bytes(LOW)))

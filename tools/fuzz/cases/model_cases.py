@@ -8,7 +8,7 @@ from fuzz.cases.laws import BrokenLawError, Case
 from fuzz.cases.mutation import damaged, flipped
 from fuzz.cases.probe import logits
 from wakeword import Model
-from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.installed import encoders_folder, shipped_models
 from wakeword.model.model import parse_model
 
 
@@ -24,7 +24,7 @@ def prepare() -> Case:
     originals = [_read(path) for path in shipped_models().values()]
     others = [one.data for one in originals]
     # Files of other kinds to splice in.
-    others += [path.read_bytes() for path in sorted((assets_folder() / "encoders").glob("*.onnx"))[:1]]
+    others += [path.read_bytes() for path in sorted(encoders_folder().glob("*.onnx"))[:1]]
 
     def case(random: Random, folder: Path) -> str:
         original = random.choice(originals)

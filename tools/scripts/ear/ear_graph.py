@@ -13,8 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from scripts.ear.ear_network import HOP, OUTPUT_SAMPLES, WINDOW, Ear, compressed, mel_bands
-from wakeword.verify.phoneme_verifier import TOKENS_KEY
-from wakeword.verify.verifier import PHONEME_SAMPLES
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, TOKENS_KEY
 
 _OPSET = 17
 _LARGE = 4_096

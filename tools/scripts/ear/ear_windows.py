@@ -14,7 +14,7 @@ from scripts.ear.ear_network import OUTPUT_SAMPLES
 from scripts.ear.ear_speech import SpokenUtterance
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
-from wakeword.verify.verifier import PHONEME_SAMPLES
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES
 
 BEFORE = SAMPLE_RATE
 """Samples of speech that ring on into a window."""

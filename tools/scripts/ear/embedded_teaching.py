@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from scripts.ear.distilling import LATE, OUTPUT, DeviceLessons, losses_of, teach
 from wakeword.base.types import Array
-from wakeword.verify.embedding import DIMENSION
+from wakeword.verify.embedding import DIMENSION, STEP_SAMPLES
 from wakeword.verify.phoneme_verifier import BLANK
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_export.head.oww_features import AUTOFILL, STEP, OwwFeatures, last_sample
+from wakeword_export.head.oww_features import AUTOFILL, OwwFeatures, last_sample
 
 EARLY = 2
 """Steps before the first embedding of a look, which has heard them too."""
@@ -27,7 +27,7 @@ dropout the network learns its few hours by heart."""
 
 def embedded(features: OwwFeatures) -> Callable[[Array, np.random.Generator], NDArray[np.float16]]:
     """The embeddings of a window, ``(28, 96)``."""
-    return lambda sound, _: features.embeddings([sound])[AUTOFILL // STEP :].astype(np.float16)
+    return lambda sound, _: features.embeddings([sound])[AUTOFILL // STEP_SAMPLES :].astype(np.float16)
 
 
 class EmbeddedNetwork(nn.Module):

@@ -16,6 +16,7 @@ from wakeword.audio.features import FeatureConfig, mel_filters
 from wakeword.base.types import Array
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.phoneme_verifier import TOKENS_KEY
+from wakeword_train.model.export import checked_model
 from wakeword_train.quick_gate import LOG_MEL
 
 FFT = 512
@@ -142,8 +143,6 @@ class _Graph:
             [found, *values("_next")],
             [numpy_helper.from_array(value, name) for name, value in self._constants.items()],
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
-        model.ir_version = 9
+        model = checked_model(graph)
         helper.set_model_props(model, {TOKENS_KEY: json.dumps(list(tokens))})
-        onnx.checker.check_model(model, full_check=True)
         return model

@@ -14,6 +14,7 @@ from wakeword_tools.cli.measure_options import CheckOptions
 from wakeword_tools.engines.languages import ENGLISH, name_of_language, require_language
 from wakeword_tools.texts.advice import (
     CLOSE,
+    COMPARING,
     EVERY_DAY,
     LIVELY,
     LONG,
@@ -49,7 +50,7 @@ def print_check(options: CheckOptions) -> None:
     code = require_language(keyword, options.language)
     ways_to_say(keyword, code)  # refused at once, before what takes long
     # On stderr, where it does not disturb what a program reads.
-    note(f"comparing {keyword!r} with what people say; this takes some seconds")
+    note(COMPARING.format(keyword))
     advice, english = advise_in(code, keyword), code == ENGLISH
     if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
         advice = replace(advice, by_ear=INSIDE["check"].load()(keyword))

@@ -16,12 +16,13 @@ from wakeword.model.installed import model_file
 from wakeword_tools.cli.measure_options import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
 from wakeword_tools.cli.scoring import give_results, scoring
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
+from wakeword_tools.measure.rates import RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.subject import Subject, look, read_subject
@@ -33,7 +34,7 @@ def evaluate(options: EvaluateOptions) -> None:
     Raises ``typer.BadParameter`` for several models and ``ConfigError`` for targets out of their range, before any work;
     ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
     """
-    fprs, rates = options.targets.fpr or DEFAULT_FPRS, options.targets.fa_per_hour or DEFAULT_FA_PER_HOUR
+    fprs, rates = options.targets.fpr or DEFAULT_FPRS, options.targets.fa_per_hour or [DEFAULT_FA_PER_HOUR]
     for kind, values in ((RateKind.FPR, fprs), (RateKind.FA_PER_HOUR, rates)):
         for value in values:
             Target(kind, value)

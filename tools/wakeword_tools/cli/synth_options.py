@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.batch.jobs.processes import MAX_JOBS
-from wakeword.cli.job_options import ResumeOption
+from wakeword.cli.job_options import ResumeOption, jobs_option
 from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.kinds import Split
 
@@ -56,16 +55,7 @@ class SynthOptions:
         ),
     ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            min=1,
-            max=MAX_JOBS,
-            help="Processes that speak. Default: the cores, one for each 500 clips.",
-        ),
-    ] = None
+    jobs: Annotated[int | None, jobs_option("Processes that speak. Default: the cores, one for each 500 clips.")] = None
     resume: ResumeOption = False
 
     def __post_init__(self) -> None:

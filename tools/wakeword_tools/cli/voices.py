@@ -11,6 +11,7 @@ import typer
 from wakeword.base.errors import WakewordError
 from wakeword.base.text import printable
 from wakeword.cli.console import note
+from wakeword.cli.options import JsonOption
 
 _CHOICES = "kokoro, or a Piper voice's file or folder"
 
@@ -28,7 +29,7 @@ def voices(
     ] = "",
     replace: Annotated[bool, typer.Option("--replace", help="Install again what is installed.")] = False,
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="Voices that speak it.")] = "en",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the voices that `wakeword train` can use, or install voices that sound human.
 

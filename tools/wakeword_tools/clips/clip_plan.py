@@ -13,9 +13,9 @@ from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voice import Voice
+from wakeword_tools.engines.voice import Voice, no_sound
 
-MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
+_MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
 """Neutral (twice as often), with emphasis, as a question and as the end of a sentence."""
 
 _LEVEL, _MAX_PEAK = 0.07, 0.95
@@ -58,7 +58,7 @@ class ClipPart:
     def recipes(self) -> list[Recipe]:
         """Recipes in which every text, and every source of voices, comes equally often (within one).
 
-        Rate, pitch, pitch range, formants, one of ``MOODS`` and pauses are drawn from the seed. Phonemes go to voices that
+        Rate, pitch, pitch range, formants, one of ``_MOODS`` and pauses are drawn from the seed. Phonemes go to voices that
         take them. Raises ``SynthesisError`` if there is none.
         """
         random = np.random.default_rng(self.seed)
@@ -86,7 +86,7 @@ class ClipPart:
             voice = own[int(random.integers(len(own)))]
             if self.children and random.random() < self.children:
                 formants = round(float(random.uniform(*_CHILDREN)), 3)
-            carrier = MOODS[int(random.integers(len(MOODS)))]
+            carrier = _MOODS[int(random.integers(len(_MOODS)))]
             recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))
         return recipes
 
@@ -106,7 +106,7 @@ def render(recipe: Recipe) -> Array:
     phrase = recipe.carrier.replace("{}", recipe.text)
     spoken = engine_of(recipe.voice).speak(phrase, recipe.voice, dataclasses.replace(recipe.prosody, rate=rate))
     if not spoken.any():
-        raise SynthesisError(f"{recipe.voice.name} made no sound for {phrase!r}; write it as it is spoken")
+        raise no_sound(recipe.voice, phrase)
     if recipe.formants != 1:
         spoken = soxr.resample(spoken, SAMPLE_RATE * recipe.formants, SAMPLE_RATE)
     speech = levelled(trim(spoken))

@@ -11,17 +11,10 @@ import soxr
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
-from wakeword_tools.engines.espeak_library import (
-    TIED,
-    collect,
-    copy_english,
-    copy_language,
-    fresh_library,
-    reading,
-)
+from wakeword_tools.engines.espeak_library import TIED, collect, copy_english, copy_language, fresh_library, reading
 from wakeword_tools.engines.languages import ENGLISH, accents_of, espeak_data, language_files
 from wakeword_tools.engines.synthesizer import Engine, Prosody
-from wakeword_tools.engines.voice import Voice
+from wakeword_tools.engines.voice import Voice, no_sound
 from wakeword_tools.kinds import Split
 
 ESPEAK = "espeak-ng"
@@ -152,7 +145,7 @@ class EspeakSynthesizer:
         with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (library, rate):
             native = collect(library, text)
         if not native.any():
-            raise SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
+            raise no_sound(voice, text)
         samples: Array = soxr.resample(native.astype(np.float32) / 32_768, rate, SAMPLE_RATE)
         return samples
 

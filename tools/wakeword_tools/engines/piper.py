@@ -14,7 +14,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
-from wakeword_tools.engines.voice import Voice, piper_folder, split_of_source
+from wakeword_tools.engines.voice import Voice, no_sound, piper_folder, split_of_source
 
 if TYPE_CHECKING:
     from piper import PiperVoice
@@ -48,7 +48,7 @@ class PiperSynthesizer:
         settings = SynthesisConfig(speaker_id=speaker, length_scale=1 / rate, noise_scale=0.0, noise_w_scale=0.0)
         chunks = list(_loaded(voice.locator).synthesize(text, syn_config=settings))
         if not chunks:
-            raise SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
+            raise no_sound(voice, text)
         native = np.concatenate([chunk.audio_float_array for chunk in chunks]).astype(np.float32)
         samples: Array = soxr.resample(native, chunks[0].sample_rate, SAMPLE_RATE)
         return samples

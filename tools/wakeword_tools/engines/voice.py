@@ -8,6 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from wakeword.base.errors import SynthesisError
 from wakeword.model.installed import user_folder
 from wakeword_tools.kinds import Split
 
@@ -32,6 +33,11 @@ class Voice:
     """Where the engine finds the voice: a Piper voice's file, Kokoro's folder, or the command line of a command."""
     language: str = "en"
     """Language of the texts that it is given; a voice of another language has its accent."""
+
+
+def no_sound(voice: Voice, text: str) -> SynthesisError:
+    """The error for a text that a voice is silent at."""
+    return SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
 
 
 _KNOWN_SOURCES = {

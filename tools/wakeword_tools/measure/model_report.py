@@ -7,17 +7,9 @@ from typing import Any
 
 from wakeword.format.card import ModelCard
 from wakeword_tools.contenders.foreign import ForeignCard
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS
 from wakeword_tools.measure.latency import Latency
-from wakeword_tools.measure.rates import (
-    DEFAULT_FA_PER_HOUR,
-    DEFAULT_FPRS,
-    Choice,
-    Measured,
-    choose_fa_per_hour,
-    choose_fpr,
-    mean_roc_auc,
-    measure,
-)
+from wakeword_tools.measure.rates import Choice, Measured, choose_fa_per_hour, choose_fpr, mean_roc_auc, measure
 from wakeword_tools.measure.scores import ScoreSet
 
 
@@ -79,7 +71,7 @@ def evaluate_model(
     card: ModelCard | ForeignCard,
     *,
     fprs: Sequence[float] = DEFAULT_FPRS,
-    rates: Sequence[float] = DEFAULT_FA_PER_HOUR,
+    rates: Sequence[float] = (DEFAULT_FA_PER_HOUR,),
     fingerprint: str = "",
 ) -> ModelReport:
     """The report on a model's scores, without noise and latency."""

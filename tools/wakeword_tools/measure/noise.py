@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.pcm import power_of, read_audio
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.text import counted
 from wakeword.base.types import Array
@@ -13,6 +13,11 @@ from wakeword.takes.word_region import locate_word
 from wakeword_tools.measure.reading import ReadRecording
 
 _TRIES = 20
+
+
+def gain_for_snr(speech: float, noise: float, snr: float) -> np.float32:
+    """The factor that brings noise of this power ``snr`` dB under speech of that power."""
+    return np.float32(np.sqrt(speech / noise * 10 ** (-snr / 10)))
 
 
 class NoiseMixer:
@@ -54,12 +59,10 @@ class NoiseMixer:
         if speech is None:
             word, _ = locate_word(samples)
             speech = samples[word.start : word.end]
-        power = float(np.square(speech, dtype=np.float64).mean()) if len(speech) else 0.0
+        power = power_of(speech)
         samples = np.pad(samples, (0, max(0, self._least - len(samples))))
         noise = self._piece(len(samples), recording.digest)
-        level = float(np.square(noise, dtype=np.float64).mean())
-        mixed: Array = samples + noise * np.float32(np.sqrt(power / level * 10 ** (-snr / 10)))
-        return mixed
+        return samples + noise * gain_for_snr(power, power_of(noise), snr)
 
     def _piece(self, length: int, digest: str) -> Array:
         """Noise of this length that is not silent, repeated where its recording is shorter."""
@@ -72,5 +75,4 @@ class NoiseMixer:
                 return piece
         # Recordings of single sounds are mostly silence; starting at the loudest sample avoids it.
         start = int(np.argmax(np.abs(noise)))
-        loud: Array = np.take(noise, np.arange(start, start + length), mode="wrap")
-        return loud
+        return np.take(noise, np.arange(start, start + length), mode="wrap")

@@ -12,6 +12,7 @@ from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
 from wakeword.format.operating_point import Rate
 from wakeword.format.point_warnings import SUPPORTED
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
 from wakeword_tools.measure.intervals import (
     assurance_of_mean_fpr,
     assurance_of_rate,
@@ -22,14 +23,8 @@ from wakeword_tools.measure.intervals import (
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_at_mean_fpr, with_room
 
-DEFAULT_FPRS = (0.03, 0.05)
-"""Default false positive rates for calibration and evaluation."""
-DEFAULT_FA_PER_HOUR = (0.5,)
-"""The same for false accepts an hour."""
 LADDER = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
 """Rates of false accepts an hour that a point is named by if its background does not support the one asked for."""
-
-_MOST_AN_HOUR = 60.0
 
 
 class RateKind(StrEnum):
@@ -49,7 +44,7 @@ class Target:
     value: float
 
     def __post_init__(self) -> None:
-        most = 1.0 if self.kind is RateKind.FPR else _MOST_AN_HOUR
+        most = 1.0 if self.kind is RateKind.FPR else MAX_FA_PER_HOUR
         if not 0 < self.value < most:
             raise ConfigError(f"expected {self.kind} between 0 and {most:g}, got {self.value:g}")
 
@@ -61,7 +56,7 @@ class Target:
 
 DEFAULT_TARGETS = (
     *(Target(RateKind.FPR, fpr) for fpr in DEFAULT_FPRS),
-    *(Target(RateKind.FA_PER_HOUR, rate) for rate in DEFAULT_FA_PER_HOUR),
+    Target(RateKind.FA_PER_HOUR, DEFAULT_FA_PER_HOUR),
 )
 
 

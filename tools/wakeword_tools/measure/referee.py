@@ -27,7 +27,7 @@ from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_tools.transcripts import speaker_of, transcripts_beside
 
-RESAMPLES = 2000
+_RESAMPLES = 2000
 _BLOCK = 750
 """Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
 
@@ -53,7 +53,7 @@ class Standing:
     """For each positive."""
 
 
-def require_hours(hours: float, rate: float) -> None:
+def _require_hours(hours: float, rate: float) -> None:
     """``CalibrationError`` for fewer hours than one false accept takes at that rate."""
     if hours * rate < 1 - 1e-9:
         raise CalibrationError(
@@ -63,19 +63,19 @@ def require_hours(hours: float, rate: float) -> None:
 
 
 def judge(
-    subjects: Sequence[Subject], scored: Scored, rate: float, *, seed: int = 0, resamples: int = RESAMPLES
+    subjects: Sequence[Subject], scored: Scored, rate: float, *, seed: int = 0, resamples: int = _RESAMPLES
 ) -> list[Standing]:
     """Every engine at the lowest threshold that keeps ``rate`` an hour in the background; ``scored`` must have words.
 
     Words are judged in a stream, as the delays are: an engine in use has heard something before them. Raises
-    ``CalibrationError`` as ``require_hours``.
+    ``CalibrationError`` for less background than one false accept takes.
     """
-    require_hours(scored.sets[0].hours, rate)
+    _require_hours(scored.sets[0].hours, rate)
     sets = [
         dataclasses.replace(one, positives=_in_streams(subject, words))
         for subject, one, words in zip(subjects, scored.sets, scored.words, strict=True)
     ]
-    speakers = speakers_of(scored.recordings[Kind.POSITIVE])
+    speakers = _speakers_of(scored.recordings[Kind.POSITIVE])
     drawn = resampled(sets, [recall_at_rate(rate)], speakers=speakers, seed=seed, resamples=resamples)[:, 0]
     standings: list[Standing] = []
     for place, (subject, scores, words) in enumerate(zip(subjects, sets, scored.words, strict=True)):
@@ -112,10 +112,10 @@ def speakers_named(recordings: Sequence[ReadRecording]) -> int | None:
     """How many speakers there are, a recording without a name as one of its own; ``None`` if no recording has a name."""
     told = _told(recordings)
     is_named = any(one.path in told or speaker_of(one.path) != one.path.stem for one in recordings)
-    return len(set(speakers_of(recordings))) if is_named else None
+    return len(set(_speakers_of(recordings))) if is_named else None
 
 
-def speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
+def _speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
     """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
     told = _told(recordings)
     return [told.get(one.path, speaker_of(one.path)) for one in recordings]
@@ -169,7 +169,7 @@ def resampled(
     *,
     speakers: Sequence[str] = (),
     seed: int = 0,
-    resamples: int = RESAMPLES,
+    resamples: int = _RESAMPLES,
 ) -> NDArray[np.float64]:
     """The metrics of each resample for each model, ``(resamples, metrics, models)``; the draws are the same for all models.
 

@@ -34,7 +34,7 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     parts = _free_parts(folders.get(Kind.BACKGROUND, ()), alone.get(Kind.BACKGROUND, ()), keyword, report)
     if Kind.BACKGROUND in files:
         files[Kind.BACKGROUND] = [one for one in files[Kind.BACKGROUND] if parts.get(Path(one.name), True)]
-    synthetic = synthetic_files(folders.get(Kind.POSITIVE, ()), alone.get(Kind.POSITIVE, ()))
+    synthetic = _synthetic_files(folders.get(Kind.POSITIVE, ()), alone.get(Kind.POSITIVE, ()))
     return Selection(files, parts, synthetic)
 
 
@@ -70,7 +70,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
     return found
 
 
-def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> frozenset[Path]:
+def _synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> frozenset[Path]:
     """The clips in these folders and next to these files that no person said, according to their manifests."""
     manifests = {file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files}
     manifests |= {file for folder in {path.parent for path in files} if (file := folder / MANIFEST).is_file()}

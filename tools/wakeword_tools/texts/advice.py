@@ -26,7 +26,7 @@ from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, is_vowel, kno
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.wordlike import spelling
 
-WORDS_AN_HOUR = 9_000
+_WORDS_AN_HOUR = 9_000
 """150 a minute, as people talk to one another."""
 CLOSE = 1.0
 """Typical phoneme edits up to which a word is close: what differs by one sound."""
@@ -46,7 +46,8 @@ EVERY_DAY = inf
 """In place of the rate of a set phrase, which is not known: more than any rate that is."""
 BEFORE = ("hey", "okay", "hello")
 """Words that make a longer phrase of a wake word."""
-_MOST_PHRASES = 200
+COMPARING = "comparing {!r} with what people say; this takes some seconds"
+_MAX_PHRASES = 200
 _ROUNDING = 1e-9
 
 
@@ -179,7 +180,7 @@ def advise_in(language: str, keyword: str) -> Advice:
         zipfs = (
             max(foreign.frequencies.get(one, 0.0) for one in (word, _bare(word))) for word in text.casefold().split()
         )
-        return Said(text, relation, round(away, 2), WORDS_AN_HOUR * prod(10 ** (zipf - 9) for zipf in zipfs))
+        return Said(text, relation, round(away, 2), _WORDS_AN_HOUR * prod(10 ** (zipf - 9) for zipf in zipfs))
 
     near = (one for one in foreign_confusables(keyword, language) if one.distance <= SHOWN + _ROUNDING)
     found = {one.text: said(one.text, Relation.CLOSE, one.distance) for one in near if "[[" not in one.text}
@@ -276,7 +277,7 @@ def _close_phrases(ways: Sequence[Phones]) -> list[Said]:
         for phrase, away in zip(phrases, away_by_phrase, strict=True)
         if away <= SHOWN + _ROUNDING and not contains_sound(phrase.phones, same)
     ]
-    return sorted(said, key=lambda one: -one.per_hour)[:_MOST_PHRASES]
+    return sorted(said, key=lambda one: -one.per_hour)[:_MAX_PHRASES]
 
 
 def _with_its_sound(ways: Sequence[Phones]) -> list[Said]:
@@ -300,7 +301,7 @@ def _per_hour(words: Sequence[str]) -> float:
     """How often words are said one after the other in an hour of talk."""
     if " ".join(words) in set_phrases():
         return EVERY_DAY
-    return WORDS_AN_HOUR * prod(10 ** (zipf_frequency(word) - 9) for word in words)
+    return _WORDS_AN_HOUR * prod(10 ** (zipf_frequency(word) - 9) for word in words)
 
 
 def _grade_of_rate(per_hour: float, good: float = RARE, fair: float = OFTEN) -> Grade:

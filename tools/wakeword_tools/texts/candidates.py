@@ -1,9 +1,11 @@
 """Texts that sound like a keyword, and the choice of some of them."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.registry import takes_phonemes
@@ -13,6 +15,8 @@ from wakeword_tools.texts.phonemes import Phones
 
 MASS = {1: 0.4, 2: 0.4, 3: 0.2}
 """Share of the texts at each distance in whole edits; the last includes everything farther."""
+
+_FARTHEST, _SHARE_EDITED = 3.5, 0.75
 
 
 class TextOrigin(StrEnum):
@@ -28,6 +32,8 @@ class TextOrigin(StrEnum):
     PSEUDO_WORD = "pseudo-word"
 
 
+FoundText = tuple[str, Phones, TextOrigin, float]
+"""A text, how it is said, where it comes from, and the Zipf frequency of its rarest word."""
 # The origins of each round of choices at a distance.
 _TURNS = (
     TextOrigin.WORD,
@@ -86,6 +92,21 @@ def choose_texts(pool: Sequence[Candidate], size: int, *, split: Split | None = 
         due[band] -= 1
         chosen.append(queues[band].pop(0))
     return sorted(chosen, key=lambda one: (one.distance, one.text))
+
+
+def farthest(phones: Phones, least: float = 1.5) -> float:
+    """How far from a word a text like it may be, in typical phoneme edits: up to three in four phonemes."""
+    return min(_FARTHEST, max(least, _SHARE_EDITED * len(phones)))
+
+
+def random_of(keyword: str) -> np.random.Generator:
+    """What draws the texts of a keyword: the same for the same one."""
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
+
+
+def closest_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates by distance, the commoner before the rarer."""
+    return sorted(candidates, key=lambda one: (one.distance, -one.zipf, one.text))
 
 
 def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candidate]:

@@ -5,7 +5,6 @@ some English accent are left out, whatever their spelling, and so are texts that
 "marvins" contains "marvin". Only for keywords as short as "off" can a word end with that sound ("cough").
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
@@ -13,21 +12,17 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import ENGLISH_ACCENTS, shared_espeak
-from wakeword_tools.texts.candidates import Candidate, TextOrigin
+from wakeword_tools.texts.candidates import Candidate, FoundText, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.splits import read_texts, shipped_list, splits_of, texts_without
 from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
 
-_FARTHEST, _SHARE_EDITED = 3.5, 0.75
 _HALVES, _FARTHEST_HALF, _COMMON = 25, 1.6, 3.5
 _SHORT = 3
 _MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
 _NO_STRESS = str.maketrans("", "", "ˈˌ")
-
-
-_Found = tuple[str, Phones, TextOrigin, float]
 
 
 def confusables(keyword: str) -> list[Candidate]:
@@ -38,9 +33,9 @@ def confusables(keyword: str) -> list[Candidate]:
     target = pronunciations(keyword)
     if not any(map(is_vowel, target[0])) or len(target[0]) < 2:
         raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; choose a longer one")
-    limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target[0]))) + 1e-9
+    limit = farthest(target[0]) + 1e-9
     near = words_near(target, limit)
-    found: list[_Found] = [
+    found: list[FoundText] = [
         *_shipped(keyword),
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in near),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
@@ -62,7 +57,7 @@ def near_ways(forms: Sequence[str]) -> list[Phones]:
         spoken = [pronunciations(word) for word in words_of(form)]
         for at, ways in enumerate(spoken):
             parts = [one[0] for one in spoken]
-            for word, distance in words_near(ways, min(_FARTHEST, _SHARE_EDITED * len(ways[0]))):
+            for word, distance in words_near(ways, farthest(ways[0], least=0)):
                 parts[at] = word.phones
                 away.setdefault(sum(parts, ()), (round(2 * distance), -word.zipf))
     return sorted((way for way in away if not contains_sound(way, same)), key=away.__getitem__)
@@ -88,7 +83,7 @@ def listed(keyword: str, texts: Sequence[str]) -> list[Candidate]:
     return _candidates(keyword, target, list(_own(keyword, texts)))
 
 
-def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
+def _own(keyword: str, texts: Sequence[str]) -> Iterator[FoundText]:
     other = set(without_sound_of(keyword, texts))
     for text, ways in zip(texts, pronounce(texts), strict=True):
         if text not in other:
@@ -96,20 +91,20 @@ def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
         yield text, ways[0], TextOrigin.LISTED, min(map(zipf_frequency, words_of(text)))
 
 
-def _shipped(keyword: str) -> Iterator[_Found]:
+def _shipped(keyword: str) -> Iterator[FoundText]:
     for test in (True, False):
         if path := shipped_list(keyword, test=test):
             yield from _own(keyword, read_texts(path))
 
 
-def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found]) -> list[Candidate]:
+def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[FoundText]) -> list[Candidate]:
     away = distances(target, [phones for _, phones, _, _ in found])
     splits = splits_of(keyword, (phones for _, phones, _, _ in found))
     made = [
         Candidate(text, phones, round(float(distance), 3), origin, split, zipf)
         for (text, phones, origin, zipf), distance, split in zip(found, away, splits, strict=True)
     ]
-    return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
+    return closest_first(made)
 
 
 def phrases_near(phones: Phones) -> Iterator[SpokenWord]:
@@ -133,11 +128,11 @@ def phrases_of_halves(
             yield SpokenWord(f"{left.text} {right.text}", left.phones + right.phones, min(left.zipf, right.zipf))
 
 
-def _made_up(keyword: str) -> Iterator[_Found]:
+def _made_up(keyword: str) -> Iterator[FoundText]:
     """Fragments and pseudo-words of each word of the keyword among its other words, and the keyword without each word."""
     words = words_of(keyword)
     spoken = [pronunciations(word)[0] for word in words]
-    random = np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
+    random = random_of(keyword)
     for at, phones in enumerate(spoken):
         others = [*words[:at], *words[at + 1 :]]
         if others:
@@ -154,14 +149,14 @@ def _made_up(keyword: str) -> Iterator[_Found]:
                 yield text, from_espeak(text) if text.startswith("[[") else part, TextOrigin.FRAGMENT, 0.0
 
 
-def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:
+def _different(found: Sequence[FoundText], target: Sequence[Phones]) -> list[FoundText]:
     """The first text of each sound, without those that contain the sound of the keyword."""
     same = frozenset().union(*map(sound_keys, target))
-    kept: dict[Sounds, _Found] = {}
+    kept: dict[Sounds, FoundText] = {}
     for one in found:
         if (sound := main_key(one[1])) not in kept and not contains_sound(one[1], same):
             kept[sound] = one
-    texts: dict[str, _Found] = {}
+    texts: dict[str, FoundText] = {}
     for one in kept.values():
         texts.setdefault(one[0].lower(), one)
     return list(texts.values())

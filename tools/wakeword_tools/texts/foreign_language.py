@@ -27,7 +27,7 @@ from wakeword_tools.texts.lexicon import SpokenWord
 from wakeword_tools.texts.phonemes import Phones, pronunciations
 from wakeword_tools.texts.sounds import Costs, costs_of, edit_distances, feature_table
 
-MOST_LISTED = 15_000
+_MAX_LISTED = 15_000
 """The commonest words of a language that are compared: read in two seconds."""
 _SOUNDS_OF_LIST = 3_000
 """Common words by which a language's sounds are known."""
@@ -152,13 +152,13 @@ class ForeignLanguage:
             texts = list(_listed(_LISTS_OF_SCRIPT[self.script]))
         else:
             texts = _strings_of(self.script)
-        texts = texts[: 2 * MOST_LISTED]
+        texts = texts[: 2 * _MAX_LISTED]
         found = [
             SpokenWord(text, reading.phones, self.frequencies.get(text, 0.0))
             for text, reading in zip(texts, self.read(texts), strict=True)
             if len(reading.phones) > 1 and not reading.switches
         ]
-        return tuple(found[:MOST_LISTED])
+        return tuple(found[:_MAX_LISTED])
 
     @cached_property
     def inventory(self) -> dict[str, str]:

@@ -4,7 +4,6 @@ The same kinds as ``confusables`` finds for English: words, phrases of two words
 not exist, which are given as espeak-ng's phonemes in ``[[...]]``.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -17,7 +16,7 @@ import numpy as np
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.languages import name_of_language, scripts_of
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import Candidate, TextOrigin
+from wakeword_tools.texts.candidates import Candidate, FoundText, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.confusables import one_contains, phrases_of_halves
 from wakeword_tools.texts.foreign_language import (
     ForeignLanguage,
@@ -26,13 +25,13 @@ from wakeword_tools.texts.foreign_language import (
     foreign_language,
     is_foreign_vowel,
 )
-from wakeword_tools.texts.phonemes import Phones
+from wakeword_tools.texts.phonemes import Phones, too_few_sounds
 from wakeword_tools.texts.sounds import Sounds
 from wakeword_tools.texts.splits import split_of_sound, texts_without
+from wakeword_tools.texts.wordlike import MIN_FRAGMENT
 
-_FARTHEST, _SHARE_EDITED = 3.5, 0.75
 _FARTHEST_HALF, _COMMON = 2.1, 6_000
-_LEAST_FRAGMENT, _LEAST_WORDS = 2, 3
+_MIN_WORDS = 3
 _TWICE = 1_000
 """Words of two edits that are drawn."""
 _OTHER_WORDS = 250
@@ -50,16 +49,16 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
     language = foreign_language(code)
     reading = language.require(keyword)
     target = reading.phones
-    limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target))) + 1e-9
+    limit = farthest(target) + 1e-9
     phrases = phrases_of_halves(target, lambda half: language.near(half, _FARTHEST_HALF, most=_COMMON))
-    found: list[tuple[str, Phones, TextOrigin, float]] = [
+    found: list[FoundText] = [
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in language.near(target, limit)),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases),
         *_made_up(language, keyword, reading),
     ]
     kept = {one[0]: one for one in reversed(found)}
     other = set(foreign_without(keyword, list(kept), code, [one[1] for one in kept.values()]))
-    by_sound: dict[Sounds, tuple[str, Phones, TextOrigin, float]] = {}
+    by_sound: dict[Sounds, FoundText] = {}
     for one in kept.values():
         if one[0] in other:
             by_sound.setdefault(short_sounds(one[1]), one)
@@ -70,7 +69,7 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
         for (text, phones, origin, zipf), distance in zip(chosen, away, strict=True)
         if distance <= limit or origin is TextOrigin.FRAGMENT
     ]
-    return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
+    return closest_first(made)
 
 
 def foreign_without(keyword: str, texts: Sequence[str], code: str, spoken: Sequence[Phones] | None = None) -> list[str]:
@@ -122,20 +121,18 @@ def _is_inside(bare: str, text: str) -> bool:
     return scripts_of(bare) in (["ARABIC"], ["HEBREW"]) and len(bare) > 2 and bare in _without_marks(text)
 
 
-def _made_up(
-    language: ForeignLanguage, keyword: str, reading: Reading
-) -> Iterator[tuple[str, Phones, TextOrigin, float]]:
+def _made_up(language: ForeignLanguage, keyword: str, reading: Reading) -> Iterator[FoundText]:
     """Parts of each word, and words that differ from it, in which the sounds follow one another as in the language."""
     words, spoken = keyword.split(), reading.words
     if len(words) != len(spoken):
         words, spoken = [keyword], (sum(spoken, ()),)  # characters that are words of their own
     made: list[tuple[list[str], TextOrigin]] = []
-    random = np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
+    random = random_of(keyword)
     for at, sounds in enumerate(spoken):
         others = [*words[:at], *words[at + 1 :]]
         if others:
             made.append((others, TextOrigin.FRAGMENT))
-        for size in range(len(sounds) - 1, _LEAST_FRAGMENT - 1, -1):
+        for size in range(len(sounds) - 1, MIN_FRAGMENT - 1, -1):
             for start in range(len(sounds) - size + 1):
                 part = sounds[start : start + size]
                 if any(is_foreign_vowel(one.ipa) for one in part):
@@ -187,7 +184,7 @@ def _pairs(code: str) -> frozenset[tuple[str, ...]]:
     counts: Counter[tuple[str, ...]] = Counter()
     for word in foreign_language(code).spoken:
         counts.update(pairwise(["", *word.phones, ""]))
-    return frozenset(pair for pair, count in counts.items() if count >= _LEAST_WORDS)
+    return frozenset(pair for pair, count in counts.items() if count >= _MIN_WORDS)
 
 
 def foreign_of_ipa(text: str, code: str) -> str:
@@ -214,5 +211,5 @@ def foreign_of_ipa(text: str, code: str) -> str:
         sounds.append(ReadSound((stress if vowel else "") + inventory[symbol], symbol))
         stress, rest = "" if vowel else stress, rest[len(symbol) :]
     if len(sounds) < 2 or not any(is_foreign_vowel(sound.ipa) for sound in sounds):
-        raise SynthesisError(f"expected two sounds or more in IPA, one of them a vowel, got {text!r}")
+        raise too_few_sounds(text)
     return language.own_text(sounds)

@@ -122,17 +122,17 @@ def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
     spoken = shared_espeak().phonemes(texts, "en-US")
     # Other scripts are left out: espeak-ng reads their letters by name.
     return [
-        from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
+        _from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
         for text, ipa in zip(texts, spoken, strict=True)
     ]
 
 
-def from_ipa(symbols: Iterable[str]) -> Phones:
+def _from_ipa(symbols: Iterable[str]) -> Phones:
     """espeak-ng's American IPA symbols as the dictionary's phonemes; ``()`` if one of them is not English."""
     phones: list[str] = []
     for symbol in symbols:
         stress = next((digit for mark, digit in _STRESS_MARKS.items() if mark in symbol), "0")
-        bare = symbol.strip("ˈˌ")
+        bare = symbol.strip("".join(_STRESS_MARKS))
         if not bare:
             continue
         if bare not in _FROM_IPA:
@@ -190,16 +190,11 @@ def from_espeak(text: str) -> Phones:
 
 
 # IPA as dictionaries of English write it -> the phonemes of the CMU dictionary; the longest symbol counts first.
-_PHONES = {
-    **{"tʃ": "CH", "t͡ʃ": "CH", "ʧ": "CH", "dʒ": "JH", "d͡ʒ": "JH", "ʤ": "JH", "aʊ": "AW", "aɪ": "AY", "eɪ": "EY"},
-    **{"oʊ": "OW", "əʊ": "OW", "ɔɪ": "OY", "iː": "IY", "uː": "UW", "ɑː": "AA", "ɔː": "AO", "ɜː": "ER", "ɝ": "ER"},
-    **{"ɚ": "ER", "ɜ": "ER", "ɑ": "AA", "ɒ": "AA", "æ": "AE", "a": "AE", "ʌ": "AH", "ə": "AH", "ɐ": "AH", "ɔ": "AO"},
-    **{"ɛ": "EH", "e": "EH", "ɪ": "IH", "i": "IY", "o": "OW", "ʊ": "UH", "u": "UW", "b": "B", "d": "D", "ð": "DH"},
-    **{"f": "F", "ɡ": "G", "g": "G", "h": "HH", "k": "K", "l": "L", "ɫ": "L", "m": "M", "n": "N", "ŋ": "NG", "p": "P"},
-    **{"ɹ": "R", "r": "R", "s": "S", "ʃ": "SH", "t": "T", "ɾ": "T", "θ": "TH", "v": "V", "w": "W", "j": "Y", "z": "Z"},
-    "ʒ": "ZH",
+_PHONES = {ipa: phone for ipa, phone in _FROM_IPA.items() if " " not in phone and ipa not in {"ᵻ", "ʔ", "x"}} | {
+    **{"t͡ʃ": "CH", "ʧ": "CH", "d͡ʒ": "JH", "ʤ": "JH", "əʊ": "OW", "ɝ": "ER", "ɜ": "ER", "ɒ": "AA", "e": "EH"},
+    **{"g": "G", "ɫ": "L"},
 }
-_STRESS = {"ˈ": "1", "'": "1", "ˌ": "2", ",": "2"}
+_STRESS = _STRESS_MARKS | {"'": "1", ",": "2"}
 _IGNORED = re.compile(r"[\s./\[\]ˑ‿-]")
 _WEAK = ("ə", "ɐ", "ɚ")
 
@@ -232,8 +227,13 @@ def phones_of_ipa(text: str) -> Phones:
         else:
             phones.append(phone)
     if len(phones) < 2 or not any(map(is_vowel, phones)):
-        raise SynthesisError(f"expected two sounds or more in IPA, one of them a vowel, got {text!r}")
+        raise too_few_sounds(text)
     return tuple(phones)
+
+
+def too_few_sounds(text: str) -> SynthesisError:
+    """The error for IPA of one sound, or of no vowel."""
+    return SynthesisError(f"expected two sounds or more in IPA, one of them a vowel, got {text!r}")
 
 
 def espeak_of_ipa(text: str) -> str:

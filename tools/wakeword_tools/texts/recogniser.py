@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wakeword.format.verifier_card import TokenLosses, Variant
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword_tools.texts.foreign_language import foreign_language, without_tone
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
@@ -84,7 +84,7 @@ def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, floa
 @cache
 def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
     """Phoneme -> the tokens that may stand for it, and what each of them costs; by default of the included recogniser."""
-    table = table or assets_folder("wakeword_tools") / "encoders" / CONFUSIONS_FILE
+    table = table or encoders_folder("wakeword_tools") / CONFUSIONS_FILE
     counts = json.loads(table.read_text("utf-8"))["counts"]
     found = {}
     for phoneme, symbols in IPA.items():

@@ -12,7 +12,8 @@ from wakeword_tools.texts.sounds import HEARD, sound_keys
 
 _CONSONANTS = tuple(sound for sound in HEARD if sound not in VOWELS and sound != "AX")
 _FULL_VOWELS = tuple(sound for sound in HEARD if sound in VOWELS)
-_LEAST_FRAGMENT = 2
+MIN_FRAGMENT = 2
+"""Phonemes of the shortest part of a word that counts as a text like it."""
 
 _LETTERS = {
     **{"AA": "o", "AE": "a", "AH": "u", "AH0": "a", "AO": "aw", "AW": "ow", "AY": "y", "EH": "e", "ER": "er"},
@@ -29,7 +30,7 @@ def fragments(phones: Phones) -> list[Phones]:
     """Parts of the word with two phonemes or more that begin like English words, the longest first."""
     return [
         part
-        for size in range(len(phones) - 1, _LEAST_FRAGMENT - 1, -1)
+        for size in range(len(phones) - 1, MIN_FRAGMENT - 1, -1)
         for start in range(len(phones) - size + 1)
         if could_begin(part := phones[start : start + size])
     ]

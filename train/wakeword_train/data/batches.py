@@ -23,7 +23,7 @@ from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_pla
 from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.weights import MixConfig, clip_weights
+from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD, MixConfig, clip_weights
 
 _POOL = 5
 """Batches made together when their windows are used more than once."""
@@ -33,8 +33,6 @@ _JITTER = 1_280
 
 _PACKED = "packed"
 """Name of the rows from the starter pack; they are background."""
-_HOUSEHOLD = "household"
-"""Name of the rows of household sounds alone; they stand for recorded noise where there is none."""
 _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
@@ -108,9 +106,9 @@ class BatchSampler:
 
     def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
         shares = {kind.value: float(getattr(mix, kind.value)) for kind in self.stores}
-        shares["fragment"] = mix.fragment
+        shares[FRAGMENT] = mix.fragment
         if self._household is not None and Kind.NOISE not in self.stores:
-            shares[_HOUSEHOLD] = mix.noise
+            shares[HOUSEHOLD] = mix.noise
         if self.packed is not None:
             own = self.stores[Kind.BACKGROUND].hours if Kind.BACKGROUND in self.stores else 0.0
             part = self.packed.hours / (self.packed.hours + own)
@@ -196,14 +194,14 @@ class BatchSampler:
 
     def _cut(self, name: str, count: int) -> Tensor:
         """Windows of one kind, ``(count, samples)``."""
-        if name == _HOUSEHOLD:
+        if name == HOUSEHOLD:
             assert self._household is not None
             return self._household.cut(count, self.samples, self.generator)
-        kind = Kind.POSITIVE if name == "fragment" else Kind(name)
+        kind = Kind.POSITIVE if name == FRAGMENT else Kind(name)
         store = self.stores[kind]
         rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
         speed = 1 + uniform(count, -self.augmentation.speed, self.augmentation.speed, self.generator)
-        if name == "fragment":
+        if name == FRAGMENT:
             place = store.fragment_offsets
         else:
             place = store.word_offsets if kind in WORD_KINDS else store.any_offsets

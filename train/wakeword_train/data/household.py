@@ -4,6 +4,7 @@ Each is a model of how such a sound comes about, with everything about it drawn 
 dishes, water and wind, motors, calls of children and animals, television. None imitates a recording.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.signal import butter, lfilter, sosfilt
 from torch import Tensor
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, power_of
 from wakeword_tools.kinds import Split
 from wakeword_train.data.store import ClipStore
 
@@ -83,9 +84,8 @@ def _wrapped(stretch: Tensor, start: int, samples: int) -> Tensor:
 
 def _level(sound: Sound) -> Sound:
     """With a root mean square of 1; silence stays."""
-    power = float(np.sqrt(np.mean(np.square(sound, dtype=np.float64))))
-    levelled: Sound = (sound / max(power, _SILENT)).astype(np.float32)
-    return levelled
+    level = math.sqrt(power_of(sound))
+    return (sound / max(level, _SILENT)).astype(np.float32)
 
 
 def _gain(random: Random, low: float, high: float) -> float:

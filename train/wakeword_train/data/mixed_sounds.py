@@ -76,9 +76,9 @@ _BEFORE, _AFTER = 0.6, 0.8
 _LONGEST_PAUSE = 0.15
 """Seconds between the word and other speech; half of the rows have none."""
 _FADE = SAMPLE_RATE // 100
-_LOUDNESS = 0.4, 1.2
+LOUDNESS = 0.4, 1.2
 """Range of the level of the other speech, as a multiple of the word's."""
-_FAINT = 1e-4
+FAINT = 1e-4
 
 
 def amid_talk(
@@ -108,7 +108,7 @@ def amid_talk(
     speech = talk.cut(clips, offsets, samples, generator=generator)
     inside = (time >= begins[rows][:, None]) & (time < ends[rows][:, None])
     word = (waves[rows].square() * inside).sum(dim=1) / inside.sum(dim=1).clamp_min(1)
-    gain = word.sqrt() * uniform(count, *_LOUDNESS, generator) / root_mean_square(speech).clamp_min(_FAINT)
+    gain = word.sqrt() * uniform(count, *LOUDNESS, generator) / root_mean_square(speech).clamp_min(FAINT)
     spoken_over = torch.lerp(waves[rows], (speech * gain[:, None]).clamp(-1, 1), weight)
     mixed = waves.clone()
     mixed[rows] = spoken_over

@@ -22,6 +22,7 @@ from wakeword_train.pack.speech_pack import (
     STARTER,
     BlockCodec,
     SpeechPack,
+    hours_of,
     pack_path,
     read_pack,
     transform,
@@ -79,7 +80,7 @@ class PackedStore:
     @property
     def hours(self) -> float:
         """Hours of sound."""
-        return float(self.lengths.sum()) / FRAMES_A_SECOND / 3600
+        return hours_of(float(self.lengths.sum()))
 
     @property
     def fingerprint(self) -> str:

@@ -13,6 +13,11 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fields import check_fields
 
+FRAGMENT = "fragment"
+"""Name of the rows and looks that hold a part of a positive."""
+HOUSEHOLD = "household"
+"""Name of those of household sounds alone; they stand for recorded noise where there is none."""
+
 
 @dataclass(frozen=True)
 class MixConfig:

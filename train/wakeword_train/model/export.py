@@ -15,6 +15,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.files import write_whole
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard, SelfTest, self_test_signal
+from wakeword.format.graph import OPSET
 from wakeword.model.lstm import HALF, MAX_ATTENTION
 from wakeword.model.model import Model, parse_model
 from wakeword_tools.measure.cards import embed_card
@@ -92,8 +93,12 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         [info("logit", shape=["rows"]), *after],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in stored.items()],
     )
-    # Opset 17 and IR 9 are read by every ONNX Runtime from 1.16 on.
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
+    return checked_model(graph)
+
+
+def checked_model(graph: onnx.GraphProto) -> onnx.ModelProto:
+    """A model of this graph, which every ONNX Runtime from 1.16 on reads."""
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="wakeword")
     model.ir_version = 9
     onnx.checker.check_model(model, full_check=True)
     return model
@@ -141,8 +146,7 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
 
     def reordered(name: str) -> Array:
         i, f, g, o = network.lstm.get_parameter(name).detach().chunk(4)
-        weight: Array = torch.cat([i, o, f, g]).numpy()
-        return weight
+        return torch.cat([i, o, f, g]).numpy()
 
     bias = reordered("bias_ih_l0") + reordered("bias_hh_l0")
     return {"W": reordered("weight_ih_l0").T, "R": reordered("weight_hh_l0")[None], "b": bias}

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -133,7 +133,7 @@ PROVENANCE = "provenance"
 
 def encoder_path(name: str) -> Path:
     """The file of an encoder: one of ``assets/encoders`` by its name, or a path that ends in ``.npz``."""
-    return Path(name) if name.endswith(".npz") else assets_folder("wakeword_train") / "encoders" / f"{name}.npz"
+    return Path(name) if name.endswith(".npz") else encoders_folder("wakeword_train") / f"{name}.npz"
 
 
 def file_fingerprint(path: Path) -> str:

@@ -13,7 +13,7 @@ from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
@@ -26,7 +26,7 @@ HEAD_RECORD = "head"
 
 def shipped_digests() -> tuple[str, str]:
     """The digests of the embedding and of the phoneme recogniser that come with this version, for a card."""
-    folder = assets_folder() / "encoders"
+    folder = encoders_folder()
     return file_digest(folder / EMBEDDING_FILE), file_digest(folder / PHONEMES_FILE)
 
 
@@ -49,7 +49,7 @@ def with_verifier(
     a file cannot be used or the shared networks are not the ones that the card names.
     """
     card = parse_model(stage_one).card.of_stage_one()
-    embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
+    embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, verifier.embedding_digest)
     logit = SecondStage(
         dataclasses.replace(verifier, phonemes=(), phoneme_losses=()), Head(head), embedding, None
     ).self_test()

@@ -88,6 +88,11 @@ _MOST_UNPACKED = 512 * 2**20
 """A file of half a megabyte can unpack to gigabytes."""
 
 
+def hours_of(frames: float) -> float:
+    """How long this number of MFCC frames is."""
+    return frames / FRAMES_A_SECOND / 3600
+
+
 @dataclass(frozen=True)
 class PackedRecording:
     """Speech of one person, in sequence, or other sound."""
@@ -151,7 +156,7 @@ class HeardPack:
     @property
     def hours(self) -> float:
         """Hours of speech and other sounds."""
-        return sum(recording.frames for recording in self.recordings) / FRAMES_A_SECOND / 3600
+        return hours_of(sum(recording.frames for recording in self.recordings))
 
     @property
     def transcripts(self) -> list[TranscribedSpeech]:

@@ -100,7 +100,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     if point.positives == point.synthetic:
         advice.append(_takes(word, model))
     rate = point.target if point.kind == "fa_per_hour" else None
-    if unheard := unheard_language(card):
+    if unheard := _unheard_language(card):
         own_radio = f"wakeword train {shlex.quote(word)}{_language(card)} --background radio/"
         advice.insert(0, NextStep(f"{unheard}; give an hour of your own radio in it", (own_radio,)))
     if found(point) < _GOOD[0] and len(word) < _LONG:
@@ -117,7 +117,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
 def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
     name = name_of_language(card.language)
-    unheard = unheard_language(card)
+    unheard = _unheard_language(card)
     finds = "made from its text, not trained: " + (
         f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' ({point.recall_low:.0%} to "
         f"{point.recall_high:.0%} for nine of ten words; fewer in noise)"
@@ -140,7 +140,7 @@ def _language(card: ModelCard) -> str:
     return "" if card.language == ENGLISH else f" --language {card.language}"
 
 
-def unheard_language(card: ModelCard) -> str | None:
+def _unheard_language(card: ModelCard) -> str | None:
     """That no real speech of the word's language stands behind a model; ``None`` if some does."""
     if card.language == ENGLISH or card.hours_by_language.get("own") or card.hours_by_language.get(card.language):
         return None

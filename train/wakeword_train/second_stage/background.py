@@ -12,7 +12,7 @@ from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
-from wakeword.verify.phoneme_verifier import BLANK, PhonemeVerifier
+from wakeword.verify.phoneme_verifier import BLANK, PHONEME_SAMPLES, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword
 from wakeword.verify.verifier import PhonemeSound, frame_at
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
@@ -23,8 +23,6 @@ from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, 
 from wakeword_train.quick_gate import heard_quickly
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
 from wakeword_train.second_stage.looks.examples import Recordings
-
-_SILENCE = 2 * SAMPLE_RATE
 
 
 class LongSpeech:
@@ -125,7 +123,7 @@ class _PackedSound:
 
 def _silence(network: EmbeddingNetwork) -> np.ndarray:
     """The embeddings of silence before a recording, ``(HEAD_EMBEDDINGS, 96)``."""
-    found = embeddings_of(network, np.zeros(_SILENCE, np.float32))[-HEAD_EMBEDDINGS:]
+    found = embeddings_of(network, np.zeros(PHONEME_SAMPLES, np.float32))[-HEAD_EMBEDDINGS:]
     return np.asarray(found, np.float32)
 
 

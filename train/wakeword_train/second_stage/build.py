@@ -13,7 +13,7 @@ from torch import Tensor
 from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
 from wakeword.format.verifier_card import Fusion, VerifierCard
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
@@ -23,6 +23,7 @@ from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
+from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD
 from wakeword_train.ear import ear_beside
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import STARTER
@@ -45,7 +46,7 @@ from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, points_alone
-from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
+from wakeword_train.second_stage.looks.examples import ExampleMaker, WordExamples
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import Phase, TrainingRun
@@ -58,11 +59,7 @@ class SecondStageTraining:
     """One run: see ``train_second_stage``."""
 
     def __init__(
-        self,
-        run: TrainingRun,
-        stage_one: Path,
-        clips: Iterable[Clip],
-        stand_ins: Sequence[StandIn] = (),
+        self, run: TrainingRun, stage_one: Path, clips: Iterable[Clip], stand_ins: Sequence[StandIn] = ()
     ) -> None:
         self.training = run
         self.config = config = run.config
@@ -80,7 +77,7 @@ class SecondStageTraining:
         heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
         self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard)
         digest, _ = shipped_digests()
-        self.embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
+        self.embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         spoken = SpokenKeyword.of(config)
         ways = spoken.variants(ear.network.tokens, ear.costs) if self.settings.phonemes else ()
         self.draft = VerifierCard(
@@ -127,12 +124,7 @@ class SecondStageTraining:
             draft = dataclasses.replace(
                 draft, phonemes=(), phoneme_losses=(), phonemes_digest=None, quick_digest=None, quick_gate=0.0
             )
-        card = dataclasses.replace(
-            draft,
-            fusion=fusion,
-            candidates_per_hour=candidates.rate(gate),
-            data=description,
-        )
+        card = dataclasses.replace(draft, fusion=fusion, candidates_per_hour=candidates.rate(gate), data=description)
         return SecondStageResult(
             head_bytes(heads[-1]),
             card,
@@ -328,11 +320,7 @@ class SecondStageTraining:
 
 
 def train_second_stage(
-    run: TrainingRun,
-    stage_one: Path,
-    clips: Iterable[Clip],
-    *,
-    stand_ins: Sequence[StandIn] = (),
+    run: TrainingRun, stage_one: Path, clips: Iterable[Clip], *, stand_ins: Sequence[StandIn] = ()
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
+from wakeword.audio.pcm import power_of
 from wakeword.base.errors import ModelError
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores
@@ -17,7 +18,7 @@ from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
 from wakeword.model.first_stage import FirstStage
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP, covering_samples
 from wakeword.takes.word_region import Region
@@ -25,6 +26,7 @@ from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, lo
 from wakeword.verify.verifier import LOOK_SAMPLES, PhonemeSound, SecondStage, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.noise import gain_for_snr
 from wakeword_train.second_stage.config import SecondStageConfig
 
 _CONFIG = FeatureConfig()
@@ -247,7 +249,7 @@ class HearingWork(WholeWork[HeldOutClip]):
 
 def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe: float) -> list[EvidenceReader]:
     """A reader with each head, an ONNX file; ``window`` and ``probe`` as for ``EvidenceReader``."""
-    folder = assets_folder() / "encoders"
+    folder = encoders_folder()
     embedding = load_embedding(folder / EMBEDDING_FILE, card.embedding_digest)
     phonemes = load_phonemes(folder / PHONEMES_FILE, card.phonemes_digest) if card.phonemes_digest else None
     quick = load_quick(folder / QUICK_FILE, card.quick_digest) if card.quick_digest else None
@@ -258,7 +260,5 @@ def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe
 def in_noise(samples: Array, word: Region, noise: Array, snr: float) -> Array:
     """A clip in noise of the same length, ``snr`` dB under the speech of its word: ``(samples,)`` float32."""
     assert noise.shape == samples.shape
-    speech, other = (float(np.mean(np.square(x, dtype=np.float64))) for x in (samples[word.start : word.end], noise))
-    gain = np.sqrt(speech / max(other, 1e-12) * 10 ** (-snr / 10))
-    mixed: Array = (samples + np.float32(gain) * noise).clip(-1, 1).astype(np.float32)
-    return mixed
+    gain = gain_for_snr(power_of(samples[word.start : word.end]), max(power_of(noise), 1e-12), snr)
+    return (samples + gain * noise).clip(-1, 1).astype(np.float32)

@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 from wakeword.base.types import Scores
 from wakeword.format.verifier_card import Fusion
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
+from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR
+from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
@@ -21,7 +22,7 @@ PHONEME_FLOORS = (6.0, 3.0)
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
 USUAL = np.array([1.0, 1.0, 3.0])
 """Weights of the first stage's logit, the head's logit and the phonemes' score that suit most words with recordings."""
-STRENGTH = 0.05
+_STRENGTH = 0.05
 """How strongly the regression is held near them where people decide."""
 NO_GATE = -1e6
 """A gate of the phonemes that every sum passes."""
@@ -69,7 +70,7 @@ def fit_fusion(
     def loss(parameters: NDArray[np.float64]) -> float:
         margins = signs * (parameters[0] + inputs @ parameters[1:])
         held = float(np.square(parameters[1:] - weights).sum())
-        return float((shares * np.logaddexp(0, -margins)).sum()) + STRENGTH * held
+        return float((shares * np.logaddexp(0, -margins)).sum()) + _STRENGTH * held
 
     ranges = [(weight, weight) if fixed else (0.0, None if weight else 0.0) for weight in weights.tolist()]
     found = minimize(loss, np.concatenate([[0.0], weights]), method="L-BFGS-B", bounds=[(None, None), *ranges])
@@ -170,7 +171,7 @@ def _found(heard: HeldOut, gate: float, fusion: Fusion) -> float:
     sets = [scores]
     if heard.noisy is not None:
         sets.append(heard.noisy.score_set(lambda one: one.scores(gate, fusion)))
-    threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR[0]).threshold
+    threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR).threshold
 
     def share(some: Scores) -> float:
         return float(np.mean(some >= threshold)) if len(some) else 0.0

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from wakeword.base.errors import WorkerError
 from wakeword.base.plugins import require
+from wakeword.base.text import first_line
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, Executor, ItemT, Report, RowT, Work, cores
 
@@ -100,7 +101,7 @@ class Cluster(Executor):
         try:
             self._ray.init(**settings, **(where if self._address == _LOCAL else {"address": self._address}))
         except Exception as error:  # Ray raises ConnectionError, ValueError, RuntimeError and its own
-            raise self._absent(next(iter(str(error).splitlines()), type(error).__name__)) from error
+            raise self._absent(first_line(error)) from error
 
     def _check_reachable(self) -> None:
         """Ray itself tries for many minutes where nothing listens."""
@@ -124,7 +125,7 @@ class Cluster(Executor):
         try:
             yield
         except (OSError, self._ray.exceptions.RayError) as error:
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            reason = first_line(error)
             raise WorkerError(
                 f"expected the Ray cluster at {self._address} to live as long as the run, lost it ({reason}); "
                 "start it again"

@@ -18,14 +18,14 @@ _SECONDS_WAITING_TO_BE_SAVED = 400
 _MIN_WAITING = 8
 
 
-class KeptForm(StrEnum):
+class _KeptForm(StrEnum):
     """What is kept of an event."""
 
     AUDIO = "audio"
 
 
 KeepOption = Annotated[
-    KeptForm | None,
+    _KeptForm | None,
     typer.Option("--keep", metavar="audio", help="Keep wakes and near misses to label them: `wakeword review`."),
 ]
 SaveOption = Annotated[

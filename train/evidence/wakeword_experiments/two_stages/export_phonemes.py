@@ -18,7 +18,7 @@ import typer
 from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword.format.digest import checked_metadata
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import read_model
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE
@@ -47,7 +47,7 @@ def measured(word: str, model: Path, audio: Path, speech: list[Path]) -> dict[st
     assert fit is not None
     metadata, _ = checked_metadata(model.read_bytes())
     head = logit_of_head(graph, head_weights(base64.b64decode(metadata[HEAD_KEY])))
-    features = OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
+    features = OwwFeatures(encoders_folder() / EMBEDDING_FILE)
     card = read_model(model).card
     assert card.verifier is not None
     own = dataclasses.replace(

@@ -17,7 +17,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.poisson import poisson_rate
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import load_model
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
@@ -36,7 +36,7 @@ def measure_languages(
 
     ``speech``: folders of other languages, in which the included words' false accepts are counted.
     """
-    path = assets_folder() / "encoders" / PHONEMES_FILE
+    path = encoders_folder() / PHONEMES_FILE
     network = load_phonemes(path, file_digest(path))
     by_language: dict[str, dict[Path, str]] = {}
     for word in words:

@@ -20,9 +20,8 @@ from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
-from wakeword.verify.phoneme_verifier import KeywordPhonemes
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, KeywordPhonemes
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_experiments.two_stages.anyword import people_of
 from wakeword_experiments.two_stages.conditions import Condition
 from wakeword_experiments.two_stages.measured_rooms import in_rooms, read_rooms

@@ -12,7 +12,7 @@ from torch import nn
 from wakeword_experiments.tensor_fits import EpochOutcome, FitConfig, fit_tensors
 from wakeword_experiments.wake_words.wake_words_data import SYNTHETIC, Scores, Task
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.rates import DEFAULT_FPRS
+from wakeword_tools.measure.default_rates import DEFAULT_FPRS
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.methods.losses import Loss
 from wakeword_train.methods.registry import method_named

@@ -11,13 +11,14 @@ from wakeword.base.errors import DataError
 from wakeword.base.types import Scores
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
+from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD
 from wakeword_train.fitting import Trainer
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, cross_entropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits
-from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, Recordings, WordExamples
+from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 from wakeword_train.training_run import describe_health
 
 _SHARES = {

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
@@ -15,8 +14,9 @@ from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 from wakeword_tools.handover import RATES_ALONE
 from wakeword_tools.measure.scores import threshold_allowing_events
+from wakeword_train.model.export import checked_model
 
-MAX_DIFFERENCE = 1e-3
+_MAX_DIFFERENCE = 1e-3
 """Largest difference of the exported head's logits from torch's, relative to logits above 1."""
 
 
@@ -91,10 +91,7 @@ def head_bytes(network: HeadNetwork) -> bytes:
         [helper.make_tensor_value_info("logit", TensorProto.FLOAT, [1])],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in _constants(network).items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
-    model.ir_version = 9
-    onnx.checker.check_model(model, full_check=True)
-    data = bytes(model.SerializeToString(deterministic=True))
+    data = bytes(checked_model(graph).SerializeToString(deterministic=True))
     _check_against_torch(data, network)
     return data
 
@@ -104,8 +101,7 @@ def _constants(network: HeadNetwork) -> dict[str, np.ndarray]:
     units = network.gru.hidden_size
 
     def array(value: Tensor) -> np.ndarray:
-        found: np.ndarray = value.detach().numpy().astype(np.float32)
-        return found
+        return value.detach().numpy().astype(np.float32)
 
     def gates(name: str) -> np.ndarray:
         """torch's reset, update, new -> ONNX's update, reset, hidden."""
@@ -137,8 +133,8 @@ def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
     head = Head(data)
     found = np.array([head(look) for look in looks.numpy()])
     difference = float(np.abs(found - expected).max() / max(1, np.abs(expected).max()))
-    if not difference <= MAX_DIFFERENCE:
-        raise ModelError(f"expected the exported head within {MAX_DIFFERENCE} of torch, got {difference:.2g}")
+    if not difference <= _MAX_DIFFERENCE:
+        raise ModelError(f"expected the exported head within {_MAX_DIFFERENCE} of torch, got {difference:.2g}")
 
 
 _LEAST = 1e-9

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,12 +25,9 @@ from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.mixed_sounds import talk_of
 from wakeword_train.data.store import ClipStore
-from wakeword_train.data.weights import clip_weights
+from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD, clip_weights
 from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
 
-FRAGMENT = "fragment"
-HOUSEHOLD = "household"
-"""Name of the looks at household sounds alone."""
 _HOUSEHOLD_LOOKS = 600
 _BATCH = 32
 _MOST_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
@@ -110,18 +107,10 @@ class ExampleMaker:
             return {}
         self._events.note(f"embed {_HOUSEHOLD_LOOKS} looks at household sounds")
 
-        def compute() -> dict[str, Tensor]:
-            generator = torch.Generator().manual_seed(self._seed)
-            cutter = LookCutter(self._stores, self._augmentation, generator, self.household)
-            parts = [
-                embeddings_of_looks(self._network, cutter.household(count), generator)
-                for count in (_BATCH,) * (_HOUSEHOLD_LOOKS // _BATCH)
-            ]
-            return {"embeddings": torch.cat(parts)}
-
-        embeddings = self._cache.get(self._origin | {"part": HOUSEHOLD, "voices": self._voices()}, compute)[
-            "embeddings"
-        ]
+        key = self._origin | {"part": HOUSEHOLD, "voices": self._voices()}
+        batches = (_BATCH,) * (_HOUSEHOLD_LOOKS // _BATCH)
+        kept = self._cache.get(key, lambda: self._embedded(lambda cutter: map(cutter.household, batches)))
+        embeddings = kept["embeddings"]
         count = len(embeddings)
         return {HOUSEHOLD: WordExamples(embeddings, torch.zeros(count, dtype=torch.int64), torch.ones(count))}
 
@@ -162,13 +151,14 @@ class ExampleMaker:
         return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
+        batches = torch.split(rows, _BATCH)
+        return self._embedded(lambda cutter: (cutter.words(store, some, fragment=fragment) for some in batches))
+
+    def _embedded(self, cut: Callable[[LookCutter], Iterable[Tensor]]) -> dict[str, Tensor]:
+        """Embeddings of looks. What is drawn to cut a batch of them comes before what is drawn to embed it."""
         generator = torch.Generator().manual_seed(self._seed)
         cutter = LookCutter(self._stores, self._augmentation, generator, self.household)
-        parts = [
-            embeddings_of_looks(self._network, cutter.words(store, some, fragment=fragment), generator)
-            for some in torch.split(rows, _BATCH)
-        ]
-        return {"embeddings": torch.cat(parts)}
+        return {"embeddings": torch.cat([embeddings_of_looks(self._network, one, generator) for one in cut(cutter)])}
 
     def _recording(self, samples: Tensor, cutter: LookCutter) -> dict[str, Tensor]:
         """Embeddings of ``(samples,)`` int16, as they are and varied by ``cutter``."""
@@ -209,8 +199,7 @@ def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: tor
 
     def embedded(spectra: Array) -> Array:
         embeddings, _ = network.advance(spectra, network.start())
-        last: Array = embeddings[-HEAD_EMBEDDINGS:]
-        return last
+        return embeddings[-HEAD_EMBEDDINGS:]
 
     # Each look is computed by itself, so that threads change no digit.
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -5,21 +5,14 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
+from wakeword.verify.embedding import STEP_OVERLAP, STEP_SAMPLES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
 from wakeword_train.data.household import HouseholdSounds
-from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, through_channels
+from wakeword_train.data.mixed_sounds import FAINT, LOUDNESS, NoiseSource, amid_talk, talk_of, through_channels
 from wakeword_train.data.store import ClipStore
-
-_CONFIG = FeatureConfig()
-SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
-"""Samples from one embedding to the next."""
-STEP_OVERLAP = _CONFIG.n_fft - _CONFIG.hop_length
-"""Samples of a step's last frame that belong to the next step too."""
 
 WARP = 0.15
 """Largest relative shift of the frequencies, in either direction: adults and children."""
@@ -27,7 +20,7 @@ TILT = 2.5
 """Standard deviation of the random smooth curve, dB, that a microphone and a room add to a spectrum."""
 _KNOTS = 5
 
-WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
+WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * STEP_SAMPLES + STEP_OVERLAP
 """Samples of a look, warm-up of the embedding included."""
 
 _EARLIEST, _LATEST = 0.02, 0.55
@@ -92,7 +85,10 @@ class LookCutter:
         return through_channels(noisy, self._generator)
 
     def _speak_before(self, waves: Tensor, begins: Tensor) -> None:
-        """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place."""
+        """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place.
+
+        It adds where ``amid_talk`` replaces; drawn as there, looks and the heads that learn from them would be others.
+        """
         store, generator = self._background, self._generator
         if store is None:
             return
@@ -102,8 +98,8 @@ class LookCutter:
             clip = torch.multinomial(store.lengths.double(), 1, generator=generator)
             place = store.any_offsets(clip, WARMED_LOOK_SAMPLES, speed=torch.ones(1), generator=generator)
             speech = store.cut(clip, place, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
-            wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, 0.4, 1.2, generator)
-            waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
+            wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, *LOUDNESS, generator)
+            waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(FAINT)).clamp(-1, 1)
 
     def noises(self, count: int, samples: int) -> Tensor:
         """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""

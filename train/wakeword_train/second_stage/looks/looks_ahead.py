@@ -11,7 +11,7 @@ from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report, WholeWork
-from wakeword.model.installed import assets_folder
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import TrainConfig
@@ -53,7 +53,7 @@ class LooksWork(WholeWork[LooksItem]):
     def begin(self, report: Report) -> Callable[[LooksItem], None]:
         """Read the clips."""
         digest, _ = shipped_digests()
-        network = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
+        network = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         maker = ExampleMaker(
             network,
             digest,
