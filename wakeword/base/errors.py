@@ -11,12 +11,17 @@
     ├── ClosedError             something was used after it was closed
     ├── BusyError               something was used while it is at work elsewhere
     ├── DataError               training or evaluation data that is missing, empty or unusable
-    ├── SynthesisError          a text-to-speech engine that is missing or failed
+    ├── SynthesisError          a text that cannot be spoken, or a text-to-speech engine that is missing or failed
     ├── CalibrationError        scores that do not support any threshold
     └── WorkerError             processes or machines that cannot do the work that they are given
 
 Every message says what was expected, what was found, and what to do about it.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wakeword.base.text import printable
 
 
 class WakewordError(Exception):
@@ -68,7 +73,7 @@ class DataError(WakewordError):
 
 
 class SynthesisError(WakewordError):
-    """A text-to-speech engine that is missing or failed."""
+    """A text that cannot be spoken, or a text-to-speech engine that is missing or failed."""
 
 
 class CalibrationError(WakewordError):
@@ -77,3 +82,19 @@ class CalibrationError(WakewordError):
 
 class WorkerError(WakewordError):
     """Processes or machines that cannot do the work that they are given."""
+
+
+@contextmanager
+def naming(what: object, *kinds: type[WakewordError]) -> Iterator[None]:
+    """Put the name of what they are about, which they do not contain, before errors of these kinds."""
+    try:
+        yield
+    except kinds as error:
+        raise type(error)(f"{printable(what)}: {error}") from error
+
+
+def reason_of(error: BaseException) -> str:
+    """What an exception says in a message: the system's words without number and name, what is missing, or its own."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
+from wakeword.format.digest import NOT_A_MODEL
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 """Where a network can run: the name here and the name in ONNX Runtime."""
@@ -49,9 +50,7 @@ def open_session(
         if provider != "cpu":
             open_session(model, "cpu")  # if the model is the cause, this reports it
             raise _did_not_start(provider, reason) from error
-        raise ModelError(
-            f"not an ONNX model that can be run: truncated, damaged or of another kind ({reason})"
-        ) from error
+        raise ModelError(f"{NOT_A_MODEL} ({reason})") from error
     # If a provider's libraries are missing, ONNX Runtime silently uses the CPU.
     if session.get_providers()[0] != PROVIDERS[provider]:
         raise _did_not_start(provider, f"ONNX Runtime used {session.get_providers()[0]} instead")

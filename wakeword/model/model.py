@@ -9,7 +9,7 @@ import onnxruntime
 
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.base.checks import file_path
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError, naming
 from wakeword.base.files import read_limited
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
@@ -174,7 +174,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     does not compute, has a graph that `wakeword train` does not write, or fails its self-test.
     """
     path = file_path(path, "the path of a model file")
-    try:
+    with naming(path, ModelError):
         data = read_model_bytes(path)
         if path.suffix in _FOREIGN:
             raise ModelError(
@@ -182,8 +182,6 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
                 "`wakeword compare --engine`, and do not run here"
             )
         return parse_model(data, provider=provider)
-    except ModelError as error:
-        raise ModelError(f"{printable(path)}: {error}") from error
 
 
 def read_model_bytes(path: Path | str) -> bytes:
@@ -255,7 +253,7 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, assets_folder() / "encoders"
     assert verifier is not None
-    try:
+    with naming(f"second stage of '{card.phrase}'", ModelError):
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
         phonemes = quick = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
@@ -264,8 +262,6 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
                 quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
         stage = SecondStage(verifier, head, embedding, phonemes, quick=quick)
         logit = stage.self_test()
-    except ModelError as error:
-        raise ModelError(f"second stage of '{card.phrase}': {error}") from error
     if not abs(logit - verifier.self_test) <= SELF_TEST_TOLERANCE:
         raise ModelError(
             f"self-test of the second stage of '{card.phrase}' failed: expected logit {verifier.self_test:.4f}, got "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.base.errors import CalibrationError, ModelError
+from wakeword.base.errors import CalibrationError, ModelError, reason_of
 from wakeword.base.files import replacing, write_json
 from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
@@ -71,9 +71,8 @@ def read_student(path: Path) -> MicroStudent | None:
             about["phrase"], net, int(about["cutoff"]), list(about["lines"]), bool(about.get("phonemes"))
         )
     except Exception as error:  # numpy and zipfile raise many kinds of errors
-        raise ModelError(
-            f"{path}: expected a student as `wakeword train --for microwakeword` writes it, got {error!r}"
-        ) from error
+        made = "a student of `wakeword train --for microwakeword`"
+        raise ModelError(f"{path}: expected {made}, could not read it: {reason_of(error)}") from error
 
 
 _ARENA, _ARENA_OF_BOTH = 24_000, 78_000

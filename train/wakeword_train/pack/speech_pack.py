@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.fft import dct
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
@@ -256,7 +256,7 @@ def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], byte
     except DataError:
         raise
     except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
-        raise DataError(f"{path}: expected a pack of speech features, could not read it: {error!r}") from error
+        raise DataError(f"{path}: expected a pack of speech features, could not read it: {reason_of(error)}") from error
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
