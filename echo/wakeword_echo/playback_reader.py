@@ -143,7 +143,7 @@ class PlaybackReader:
                 self._arrivals.push(len(block), time.monotonic())
                 if not self._put(block):
                     return
-        except Exception as error:
+        except Exception as error:  # of any kind: `_next` raises it
             end = error
         self._put(end)
 

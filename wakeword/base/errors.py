@@ -8,11 +8,14 @@
     │   └── AudioDeviceError    no such device, or one that stopped delivering audio or was disconnected
     ├── ModelError              a model file that is not what it claims to be
     ├── ConfigError             a setting outside its range, or settings that contradict each other
+    │   └── TooCommonError      speech sounds like the word all the time (in ``wakeword_train.typed_points``)
     ├── ClosedError             something was used after it was closed
     ├── BusyError               something was used while it is at work elsewhere
     ├── DataError               training or evaluation data that is missing, empty or unusable
     ├── SynthesisError          a text that cannot be spoken, or a text-to-speech engine that is missing or failed
     ├── CalibrationError        scores that do not support any threshold
+    ├── CallbackError           a callback raised something (in ``audio.detection``)
+    ├── WireError               what a client sent is no event (in ``wakeword_serve.wire``)
     └── WorkerError             processes or machines that cannot do the work that they are given
 
 Every message says what was expected, what was found, and what to do about it.

@@ -81,7 +81,7 @@ def bound_call(
     def run_in_place() -> None:
         try:
             run_bound(binding)
-        except Exception as error:
+        except Exception as error:  # as above
             raise failure(error) from error
 
     return run_in_place
@@ -93,7 +93,7 @@ def run_session(
     """The outputs of these names, in the shapes that the graph declares. ``ModelError`` if the graph cannot be run."""
     try:
         values: list[NDArray[Any]] = session.run(outputs, dict(inputs))
-    except Exception as error:
+    except Exception as error:  # as above
         raise failure(error) from error
     return values
 
