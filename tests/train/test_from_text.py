@@ -460,11 +460,11 @@ def test_the_command_refuses_options_of_training() -> None:
         TrainOptions(word=WORD, data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "word"))
 
 
-@pytest.mark.parametrize(("text", "option"), [("привет", "--language ru"), ("go", "--anyway")])
-def test_say_tells_which_command_has_the_options_that_it_lacks(text: str, option: str) -> None:
-    with pytest.raises(
-        ConfigError, match=f"{option}.*an option of `wakeword train .* --now`, which makes a file for --model"
-    ):
+@pytest.mark.parametrize(
+    ("text", "line"), [("привет", "`wakeword train`.* --language ru"), ("go", "wakeword train go --now --anyway")]
+)
+def test_say_tells_which_command_has_the_options_that_it_lacks(text: str, line: str) -> None:
+    with pytest.raises(ConfigError, match=line):
         typed_model(text)
 
 
