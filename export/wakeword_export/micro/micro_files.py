@@ -23,7 +23,7 @@ from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
-from wakeword_tools.handover import STUDENT_FILE
+from wakeword_tools.handover import DAMAGED_ARCHIVE, STUDENT_FILE
 from wakeword_tools.kinds import Kind
 
 WAKE_WORDS = "custom_wake_words"
@@ -70,7 +70,7 @@ def read_student(path: Path) -> MicroStudent | None:
         return MicroStudent(
             about["phrase"], net, int(about["cutoff"]), list(about["lines"]), bool(about.get("phonemes"))
         )
-    except Exception as error:  # numpy and zipfile raise many kinds of errors
+    except DAMAGED_ARCHIVE as error:
         made = "a student of `wakeword train --for microwakeword`"
         raise ModelError(f"{path}: expected {made}, could not read it: {reason_of(error)}") from error
 
