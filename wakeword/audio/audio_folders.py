@@ -95,5 +95,5 @@ def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
             raise left_out
         logger.warning("%s", printable(left_out))
     elif required and not listing.files:
-        raise AudioFileError(f"{path}: expected audio files in this folder, found none")
+        raise AudioFileError(f"{path}: expected audio files in it, found none; look at its names")
     return listing.files

@@ -41,8 +41,8 @@ class CallbackError(WakewordError):
     """A callback raised something: ``detections`` would have been returned, and ``failures`` are what it raised."""
 
     def __init__(self, detections: Sequence[Detection], failures: Sequence[Exception]) -> None:
-        first = shortened(reason_of(failures[0]), 300)
-        super().__init__(f"{counted(len(failures), 'call')} of a callback failed, the first with: {first}")
+        what = f"{counted(len(failures), 'call')} of a callback failed, the first with"
+        super().__init__(f"{what}: {shortened(reason_of(failures[0]), 300)}")
         self.detections, self.failures = detections, failures
 
 

@@ -89,7 +89,7 @@ class WorkerError(WakewordError):
 
 @contextmanager
 def naming(what: object, *kinds: type[WakewordError]) -> Iterator[None]:
-    """Put the name of what they are about, which they do not contain, before errors of these kinds."""
+    """Put the name of what they are about before errors of these kinds, which take a message alone."""
     try:
         yield
     except kinds as error:
@@ -97,7 +97,6 @@ def naming(what: object, *kinds: type[WakewordError]) -> Iterator[None]:
 
 
 def reason_of(error: BaseException) -> str:
-    """What an exception says in a message: the system's words without number and name, what is missing, or its own."""
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    """What an exception says, in one line: the system's words without number and name, what is missing, or its own."""
+    told = f"{error} is missing" if isinstance(error, KeyError) else getattr(error, "strerror", None) or str(error)
+    return next(iter(told.splitlines()), type(error).__name__)

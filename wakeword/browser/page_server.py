@@ -57,9 +57,7 @@ class PageServer(BoundedHttpServer):
         try:
             super().__init__(("127.0.0.1", port), _Handler, headers=headers)
         except (OSError, OverflowError) as error:
-            raise ConfigError(
-                f"expected a port that is free, could not listen on {port}: {reason_of(error)}; give another with --port"
-            ) from error
+            raise ConfigError(f"expected a free port, got {port}: {reason_of(error)}; give another --port") from error
 
     @property
     def url(self) -> str:

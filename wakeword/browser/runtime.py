@@ -51,8 +51,7 @@ def problem_of(folder: Path) -> str | None:
 
 def require_runtime(folder: Path) -> Path:
     """``folder``, if it has the files. ``ConfigError`` otherwise."""
-    problem = problem_of(folder)
-    if problem is not None:
+    if problem := problem_of(folder):
         raise ConfigError(f"{folder}: expected ONNX Runtime for the web {RUNTIME_VERSION}, {problem}; {_ADVICE}")
     return folder
 

@@ -221,8 +221,6 @@ def _answer(error: Any, name: str) -> str:
     message = f"{message[:1].lower()}{message[1:]}"
     message = re.sub(r"is not a valid (?:float|integer)(?: range)?", "is no number", message)
     message = re.sub(r"is not in the range (\S+?)<=x<=(\S+)", r"is not within \1 to \2", message)
-    if message.startswith("no such option") and " (Possible" not in message:
-        return f"{message}; wakeword {f'{name} ' if name in EXAMPLES else ''}--help lists them"
     lacks = message.startswith(("missing ", "no such command", "got unexpected", "expected "))
     if not lacks or message.endswith("?") or "; try: " in message:
         return message

@@ -20,7 +20,7 @@ from wakeword.format.protobuf import BYTES, NUMBER, Field, Layout, Reader, decod
 
 OPSET = 17
 """Version of the operators that ``export`` writes."""
-MAX_NODES = 64
+_MAX_NODES = 64
 """Largest number of nodes, and of constants; the exports have under 30."""
 MAX_WEIGHTS = 4 * 2**20
 """Numbers in all constants: 16 MB; the included models have 180,000."""
@@ -117,8 +117,8 @@ def _read_model(reader: Reader, message: memoryview) -> Graph:
     if not model["graph"]:
         raise ModelError("no graph")
     graph = reader.read(model["graph"][0].content, _GRAPH, "the graph")
-    if max(len(graph["node"]), len(graph["initializer"])) > MAX_NODES:
-        raise ModelError(f"expected at most {MAX_NODES} nodes and constants, got {len(graph['node'])} nodes")
+    if max(len(graph["node"]), len(graph["initializer"])) > _MAX_NODES:
+        raise ModelError(f"expected at most {_MAX_NODES} nodes and constants, got {len(graph['node'])} nodes")
     weights: dict[str, Shape] = {}
     constants: dict[str, tuple[int, ...]] = {}
     values: dict[str, NDArray[Any]] = {}

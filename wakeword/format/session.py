@@ -7,7 +7,7 @@ from typing import Any
 import onnxruntime
 from numpy.typing import NDArray
 
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError, reason_of
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.digest import NOT_A_MODEL
@@ -46,7 +46,7 @@ def open_session(
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[PROVIDERS[provider]], enable_fallback=0)
     except Exception as error:  # ONNX Runtime's exceptions share no public base class
-        reason = _reason(error)
+        reason = shortened(reason_of(error), _REASON)
         if provider != "cpu":
             open_session(model, "cpu")  # if the model is the cause, this reports it
             raise _did_not_start(provider, reason) from error
@@ -100,12 +100,7 @@ def run_session(
 
 def failure(error: Exception) -> ModelError:
     """The error for an exception of ONNX Runtime while a graph runs: its exceptions share no public base class."""
-    return ModelError(f"the graph does not run: {_reason(error)}")
-
-
-def _reason(error: Exception) -> str:
-    """The first line of an exception of ONNX Runtime."""
-    return shortened(next(iter(str(error).splitlines()), type(error).__name__), _REASON)
+    return ModelError(f"the graph does not run: {shortened(reason_of(error), _REASON)}")
 
 
 def _did_not_start(provider: str, reason: str) -> ConfigError:

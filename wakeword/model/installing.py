@@ -63,9 +63,8 @@ def remove_model(name: str) -> Path:
             raise ConfigError(f"expected an installed model, got {name!r}, which comes with the package and stays")
         nearest = nearest_name(name, own)
         meant = "" if nearest is None else f"; did you mean {shortened(nearest)}?"
-        raise ConfigError(
-            f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}{meant}"
-        )
+        known = f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}"
+        raise ConfigError(f"{known}{meant or '; wakeword models lists them'}")
     path.unlink()
     return path
 

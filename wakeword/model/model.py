@@ -9,7 +9,7 @@ import onnxruntime
 
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.base.checks import file_path
-from wakeword.base.errors import ConfigError, ModelError, naming
+from wakeword.base.errors import ConfigError, ModelError, naming, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
@@ -188,13 +188,11 @@ def read_model_bytes(path: Path | str) -> bytes:
     """The bytes of a model file, unchecked. ``ModelError`` if it is missing, no regular file or too large."""
     try:
         return read_limited(path, MAX_FILE_BYTES)
-    except ValueError as error:
-        raise ModelError(f"expected a model file (.onnx), {error}") from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         # A common slip: the name of an included model where a file is asked for.
         included = shipped_models().get(str(path))
         hint = f"; the file of the included model is {printable(included)}" if included is not None else ""
-        raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
+        raise ModelError(f"expected a model file (.onnx), could not read it: {reason_of(error)}{hint}") from error
 
 
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:

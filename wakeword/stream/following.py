@@ -19,7 +19,7 @@ from wakeword.stream.stream_audio import StreamAudio
 MAX_FOLLOWED_SECONDS = 60.0
 """Audio that a follower keeps until it is read. What comes after it is dropped and counted, never the beginning."""
 
-LONGEST_RECORDING = 86_400.0
+_LONGEST_RECORDING = 86_400.0
 """Seconds."""
 
 UNTIL_SAMPLES = 512
@@ -212,7 +212,7 @@ class FollowedRecording:
     """
 
     def __init__(self, seconds: float, until: Callable[[Array], bool] | None) -> None:
-        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
+        number(seconds, "a positive number of seconds to record", 0, _LONGEST_RECORDING, above=True)
         function(until, "until")
         self._missing = round(seconds * SAMPLE_RATE)
         self._until = until

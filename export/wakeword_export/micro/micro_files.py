@@ -71,8 +71,7 @@ def read_student(path: Path) -> MicroStudent | None:
             about["phrase"], net, int(about["cutoff"]), list(about["lines"]), bool(about.get("phonemes"))
         )
     except DAMAGED_ARCHIVE as error:
-        made = "a student of `wakeword train --for microwakeword`"
-        raise ModelError(f"{path}: expected {made}, could not read it: {reason_of(error)}") from error
+        raise ModelError(f"{path}: expected microWakeWord's student, got: {reason_of(error)}; train again") from error
 
 
 _ARENA, _ARENA_OF_BOTH = 24_000, 78_000

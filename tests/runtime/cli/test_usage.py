@@ -171,7 +171,7 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
         status, _, err = cli(*line)
         assert (status, err.count("\n")) == (2, 1)
         assert "no such option: --sensitivity" in err
-        assert err.endswith(f"; wakeword {line[0]} --help lists them\n")
+        assert "threshold" not in err
 
 
 @pytest.mark.parametrize(

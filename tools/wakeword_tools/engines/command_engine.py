@@ -105,10 +105,8 @@ def read_command_voices(path: Path | str) -> list[Voice]:
         tables = settings.get("voices", [{"name": "default"}])
         program = _program(command)
         return [_voice(program, command, table, licence) for table in tables]
-    except OSError as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SynthesisError(f"{path}: expected the TOML file of a speech command, got: {reason_of(error)}") from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
-        raise SynthesisError(f"{path}: expected a command and voices with names ({reason_of(error)})") from error
 
 
 def _voice(program: str, command: str, table: dict[str, Any], licence: str) -> Voice:

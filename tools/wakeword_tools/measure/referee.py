@@ -27,7 +27,7 @@ from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_tools.transcripts import speaker_of, transcripts_beside
 
-RESAMPLES = 2000
+_RESAMPLES = 2000
 _BLOCK = 750
 """Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
 
@@ -63,7 +63,7 @@ def require_hours(hours: float, rate: float) -> None:
 
 
 def judge(
-    subjects: Sequence[Subject], scored: Scored, rate: float, *, seed: int = 0, resamples: int = RESAMPLES
+    subjects: Sequence[Subject], scored: Scored, rate: float, *, seed: int = 0, resamples: int = _RESAMPLES
 ) -> list[Standing]:
     """Every engine at the lowest threshold that keeps ``rate`` an hour in the background; ``scored`` must have words.
 
@@ -169,7 +169,7 @@ def resampled(
     *,
     speakers: Sequence[str] = (),
     seed: int = 0,
-    resamples: int = RESAMPLES,
+    resamples: int = _RESAMPLES,
 ) -> NDArray[np.float64]:
     """The metrics of each resample for each model, ``(resamples, metrics, models)``; the draws are the same for all models.
 
