@@ -354,7 +354,7 @@ def test_other_shared_networks_are_refused_where_they_are_needed(digest: str) ->
 def test_a_missing_shared_network_is_refused_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(two_stage_bytes(LOW, embedding_digest=64 * "1"))
     monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
-    with pytest.raises(ModelError, match=r"encoders/embedding\.onnx.*No such file.*installation"):
+    with pytest.raises(ModelError, match=r"encoders/embedding\.onnx.*No such file.*install wakeword again"):
         Detector(model)
     Detector(model, verify=False)
 
