@@ -39,7 +39,8 @@ class SpeechToText:
         except (OSError, UnicodeError, WireError) as error:  # UnicodeError: for what can be no name of a host
             # What the event loop says of a connection that fails names the place alone.
             code = getattr(error, "errno", None) or 0
-            said = os.strerror(code) if code > 0 else reason_of(error)
+            late = isinstance(error, TimeoutError)
+            said = os.strerror(code) if code > 0 else "timed out" if late else reason_of(error)
             raise WorkerError(f"expected a Wyoming speech-to-text at {self._uri}, could not use it: {said}") from error
         return " ".join(text.split())[:_MOST_TEXT]
 
