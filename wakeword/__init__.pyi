@@ -1,5 +1,6 @@
 """The public names, each with its module: type checkers read this file, and so does lazy_loader at run time."""
 
+from .audio.detection import CallbackError as CallbackError
 from .audio.detection import Detection as Detection
 from .audio.features import FeatureConfig as FeatureConfig
 from .audio.features import mfcc as mfcc

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from wakeword.audio.detection import Detection, Keeps
+from wakeword.audio.detection import CallbackError, Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE, samples_of_bytes
 from wakeword.base.checks import flag, function
 from wakeword.base.types import Array, Samples
@@ -139,8 +139,8 @@ class Detector(StreamAccess):
 
         int16, int32 or float32. ``playback`` is what the loudspeaker gets from this block on, of any length: the package
         of the extra ``echo`` takes its echo out, and a word that it says itself does not fire. Raises ``AudioFormatError``
-        for anything else, which leaves the stream unchanged, ``ClosedError`` after ``close``, and the first exception of a
-        callback once the block is processed and all are called, with what would have been returned as its ``detections``.
+        for anything else, which leaves the stream unchanged, ``ClosedError`` after ``close``, and ``CallbackError`` if a
+        callback raises something, once the block is processed and all are called.
         """
         return self._process(block, playback, threading.get_ident())
 
@@ -154,7 +154,7 @@ class Detector(StreamAccess):
     def flush(self) -> list[Detection]:
         """End the stream: append silence until a window covers the last sample. Then begin a new stream.
 
-        What a callback raises comes as from ``push``.
+        ``CallbackError`` as from ``push``.
         """
         return self._finish(threading.get_ident())
 
@@ -173,7 +173,7 @@ class Detector(StreamAccess):
     def _take(self, samples: Array, *, ends: bool = False) -> list[Detection]:
         """Read samples piece by piece, each under the lock, and call the callbacks between two pieces.
 
-        What a callback raises is raised at the end, so that nothing of the stream or of the detections is lost.
+        What callbacks raise comes at the end, so that nothing of the stream or of the detections is lost.
         """
         detections: list[Detection] = []
         failures: list[Exception] = []
@@ -196,8 +196,7 @@ class Detector(StreamAccess):
             detections += found
             failures += self._report(found, missed)
         if failures:
-            failures[0].detections = detections  # type: ignore[attr-defined]
-            raise failures[0]
+            raise CallbackError(detections, failures) from failures[0]
         return detections
 
     def _report(self, found: list[Detection], missed: list[Detection]) -> list[Exception]:
@@ -209,6 +208,6 @@ class Detector(StreamAccess):
             for detection in some:
                 try:
                     callback(detection)
-                except Exception as error:
+                except Exception as error:  # of any kind: raised once all are called
                     failures.append(error)
         return failures

@@ -9,7 +9,7 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.audio.sources import AudioSource
-from wakeword.base.errors import AudioFormatError
+from wakeword.base.errors import AudioFormatError, naming
 from wakeword.base.types import NO_SAMPLES, Array, Samples
 from wakeword.stream.sound_input import Pair, SoundInput
 from wakeword_echo.echo_canceller import ECHO_BLOCK, EchoCanceller
@@ -198,10 +198,8 @@ class OwnSound(SoundInput):
         return rest
 
     def _checked(self, playback: Samples, block: Samples) -> Array:
-        try:
+        with naming("playback", AudioFormatError):
             mono = to_mono(playback)
-        except AudioFormatError as error:
-            raise AudioFormatError(f"playback: {error}") from error
         self._check_early(len(mono), block)
         return mono
 

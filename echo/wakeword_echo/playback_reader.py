@@ -9,7 +9,7 @@ import numpy as np
 
 from wakeword.audio.pcm import to_mono
 from wakeword.audio.sources import AudioSource
-from wakeword.base.errors import AudioFormatError
+from wakeword.base.errors import AudioFormatError, naming
 from wakeword.base.types import Samples
 from wakeword_echo.arrivals import Arrivals
 
@@ -82,10 +82,8 @@ class PlaybackReader:
             self._ended = True
             return None
         self._taken += len(block)
-        try:
+        with naming("playback", AudioFormatError):
             return to_mono(block)
-        except AudioFormatError as error:
-            raise AudioFormatError(f"playback: {error}") from error
 
     def _settled(self) -> list[Samples]:
         """Silence for what was lost, or nothing, once what came although silence stood for it is dropped."""
@@ -145,7 +143,7 @@ class PlaybackReader:
                 self._arrivals.push(len(block), time.monotonic())
                 if not self._put(block):
                     return
-        except Exception as error:
+        except Exception as error:  # of any kind: `_next` raises it
             end = error
         self._put(end)
 

@@ -87,7 +87,7 @@ class Connection:
         except OSError as error:
             # A client that has what it wanted may leave without reading the answer.
             logger.debug("%s: the client is gone: %s", self._peer, error)
-        except Exception:
+        except Exception:  # of any kind: one client must not end the server
             logger.exception("%s: expected no error here, please report it", self._peer)
             self._tell("expected no error here; the server's log has it", "internal")
         finally:

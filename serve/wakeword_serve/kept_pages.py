@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import unquote
 
+from wakeword.base.errors import reason_of
 from wakeword.base.files import read_limited
 from wakeword.browser.bounded_http import TEXT, HttpAnswer
 from wakeword.saving.keeper import Keeper
@@ -59,8 +60,7 @@ class KeptPages:
         except FileNotFoundError:
             return _GONE
         except (OSError, ValueError) as error:  # a disk that is full or read-only: the event stays where it was
-            said = (isinstance(error, OSError) and error.strerror) or str(error)
-            return _line(HTTPStatus.INTERNAL_SERVER_ERROR, f"expected to use the kept events, could not: {said}")
+            return _line(HTTPStatus.INTERNAL_SERVER_ERROR, f"could not use the kept events: {reason_of(error)}")
 
     def _listed(self, keeper: Keeper) -> HttpAnswer:
         events = list(kept_list(keeper.folder).values())

@@ -9,7 +9,7 @@ from wyoming.event import Event
 from wyoming.info import Describe
 
 from wakeword.audio.pcm import SAMPLE_RATE, int16_of
-from wakeword.base.errors import WorkerError
+from wakeword.base.errors import WorkerError, reason_of
 from wakeword.base.types import Array, Samples
 from wakeword_serve.places import host_and_port
 from wakeword_serve.wire import MAX_HEADER, WireError, encode, read_event
@@ -39,7 +39,8 @@ class SpeechToText:
         except (OSError, UnicodeError, WireError) as error:  # UnicodeError: for what can be no name of a host
             # What the event loop says of a connection that fails names the place alone.
             code = getattr(error, "errno", None) or 0
-            said = os.strerror(code) if code > 0 else getattr(error, "strerror", None) or str(error) or "timed out"
+            late = isinstance(error, TimeoutError)
+            said = os.strerror(code) if code > 0 else "timed out" if late else reason_of(error)
             raise WorkerError(f"expected a Wyoming speech-to-text at {self._uri}, could not use it: {said}") from error
         return " ".join(text.split())[:_MOST_TEXT]
 

@@ -124,7 +124,7 @@ class OfferedWords:
         if len(set(names)) != len(names):
             raise ConfigError(f"expected model files with different names, got {names}; rename one")
         if folder is not None and not folder.is_dir():
-            raise ConfigError(f"--models: expected a folder of model files, found {folder}; check the path")
+            raise ConfigError(f"{folder}: expected a folder of model files for --models, found none; check the path")
         self._points, self._playback = points, playback
         self._folder = folder
         self._fixed = {path.stem: load_word(path, points) for path in files}

@@ -13,7 +13,7 @@ import pytest
 import soxr
 from support.builders import band_model_bytes, bursts, in_chunks
 
-from wakeword import AudioFormatError, BusyError, ClosedError, ConfigError, Detection, Detector, Model
+from wakeword import AudioFormatError, BusyError, CallbackError, ClosedError, ConfigError, Detection, Detector, Model
 from wakeword.audio.asynchronous import MAX_WAITING
 from wakeword.base.types import Samples
 from wakeword.model.model import parse_model
@@ -324,8 +324,10 @@ def test_a_callback_that_fails_loses_no_audio(low_model: Model) -> None:
         raise RuntimeError("the lamp is broken")
 
     detector.on_detection = fail
-    with pytest.raises(RuntimeError, match="lamp"):
+    with pytest.raises(CallbackError, match=r"2 calls of a callback failed, .*lamp is broken") as failed:
         detector.push(SIGNAL)
+    assert [type(one) for one in failed.value.failures] == [RuntimeError, RuntimeError]
+    assert failed.value.__cause__ is failed.value.failures[0]
     assert detector.seconds == len(SIGNAL) / 16_000
     assert len(seen) == 2
 
@@ -344,9 +346,9 @@ def test_a_callback_that_fails_loses_no_detection(low_model: Model) -> None:
     detector.on_detection = fail
     found = []
     for call in (lambda: detector.push(block), detector.flush):
-        with pytest.raises(RuntimeError, match="lamp") as failed:
+        with pytest.raises(CallbackError, match="lamp") as failed:
             call()
-        found.append(failed.value.detections)  # type: ignore[attr-defined]
+        found.append(failed.value.detections)
     assert [len(some) for some in found] == [2, 2]
     assert [[hit.end for hit in some] for some in found] == [[hit.end for hit in some] for some in expected]
     assert len(seen) == 4

@@ -1,9 +1,16 @@
 """What a training leaves for an export: where its files are, and entries of the model's card."""
 
+import lzma
 import re
+import zlib
+from zipfile import BadZipFile
+
+from wakeword.base.files import DAMAGED
 
 STUDENT_FILE = "student.npz"
 """A network for microWakeWord's engines that was taught the word."""
+DAMAGED_ARCHIVE = (OSError, *DAMAGED, EOFError, RuntimeError, BadZipFile, zlib.error, lzma.LZMAError)
+"""What numpy and its libraries raise for a file of arrays that is damaged, or has other ones than expected."""
 ALONE = "alone"
 """Entry of a card's record of its head: ``{"hours": ..., "points": [[rate, logit], ...]}`` of the head alone."""
 RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.base.errors import DataError
+from wakeword.base.errors import DataError, reason_of
 from wakeword.base.listing import files_below
 
 TRANSCRIPTS = "transcripts.jsonl"
@@ -161,7 +161,7 @@ def _read(file: Path) -> list[TranscribedSpeech]:
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: expected transcripts as UTF-8, could not read them: {error}") from error
+        raise DataError(f"{file}: expected transcripts as UTF-8, could not read them: {reason_of(error)}") from error
     return [_utterance(line, file, number) for number, line in enumerate(lines, 1) if line.strip()]
 
 
@@ -174,6 +174,6 @@ def _utterance(line: str, file: Path, number: int) -> TranscribedSpeech:
             raise ValueError("a text, file or speaker that is not text, or an end before the start")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{file}, line {number}: expected a file and its text, and start <= end in seconds if given ({error})"
+            f"{file}, line {number}: expected a file and its text, start <= end in seconds if given ({reason_of(error)})"
         ) from error
     return TranscribedSpeech(file.parent / name, start, end, text, speaker)

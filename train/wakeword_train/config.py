@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, naming, reason_of
 from wakeword.format.card import MAX_WINDOW
 from wakeword.format.card_checks import require_entries, require_name
 from wakeword.model.scorer import DEFAULT_HOP
@@ -165,10 +165,8 @@ def read_config(path: Path | str) -> TrainConfig:
     ``base`` names another file, relative to this one: this one then changes the settings in it.
     """
     raw = read_tables(Path(path))
-    try:
+    with naming(path, ConfigError):
         return build_config(raw)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
 
 
 def read_tables(path: Path) -> dict[str, Any]:
@@ -186,10 +184,8 @@ def read_tables(path: Path) -> dict[str, Any]:
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: expected a training configuration, could not read it: {error.strerror}") from error
-    except ValueError as error:  # neither TOML, nor UTF-8, nor the name of any file
-        raise ConfigError(f"{path}: expected TOML: {error}") from error
+    except (OSError, ValueError) as error:  # ValueError: neither TOML, nor UTF-8, nor the name of any file
+        raise ConfigError(f"{path}: expected a training configuration in TOML, got: {reason_of(error)}") from error
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,13 +113,7 @@ def suggest(path: Path) -> None:
 
 def typed_model(text: str) -> Path:
     """The model of ``--say``, which has no other options: the kept one, or a new one, with what it is worth."""
-    try:
-        path = model_from_text(text)
-    except ConfigError as error:
-        if "--" not in str(error):
-            raise
-        make = f"wakeword train {shlex.quote(text)} --now"
-        raise ConfigError(f"{error}; that is an option of `{make}`, which makes a file for --model") from error
+    path = model_from_text(text)
     tell(path, takes=True)
     return path
 
@@ -153,7 +147,7 @@ def tell(path: Path, *, takes: bool = False) -> None:
 def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
     """Refuse what ``wakeword train`` refuses; how often people say a word takes longer to find out than the model."""
     if not phrase.strip():
-        raise ConfigError("expected a keyword, got none; name it, as in: wakeword train 'hey zorvella' --now")
+        raise ConfigError("expected a keyword, got an empty text; for instance: hey zorvella")
     require_name("a keyword", phrase)
     require_short(phrase)
     if anyway:
@@ -167,7 +161,8 @@ def judged(advice: Advice, *, anyway: bool) -> str:
     """What is said of a word with its grade. ``ConfigError`` for a poor one, unless it is wanted ``anyway``."""
     line = f"'{printable(advice.keyword)}' is a {advice.grade} wake word: {'; '.join(reasons(advice))}"
     if advice.grade is Grade.POOR and not anyway:
-        raise ConfigError(f"{line}; take a longer one (`wakeword check` names some), or add --anyway")
+        anyhow = f"wakeword train {shlex.quote(printable(advice.keyword))} --now --anyway"
+        raise ConfigError(f"{line}; take a longer one (`wakeword check` names some), or add --anyway, as: {anyhow}")
     return line
 
 

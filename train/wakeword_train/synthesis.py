@@ -183,7 +183,7 @@ def _require_folders(folders: DataFolders) -> None:
     words = folders.speech_commands
     for folder in chain([words] if words else [], *folders.by_kind.values()):
         if not folder.is_dir():
-            raise DataError(f"{folder}: expected a folder of recordings, found none")
+            raise DataError(f"{folder}: expected a folder of recordings, found none; check the path")
     for root in chain(*folders.by_kind.values()):
         if not (root / MANIFEST).is_file():
             audio_files(root)

@@ -38,7 +38,7 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
                 if stopped.is_set():
                     break
                 loop.call_soon_threadsafe(queue.put_nowait, item)
-        except BaseException as error:
+        except BaseException as error:  # of any kind: raised again where the loop waits
             result = error
         finally:
             # When the program ends, the loop may already be closed; then nothing waits for this result.

@@ -20,7 +20,7 @@ AUDIO_SUFFIXES = CONTAINER_SUFFIXES | {
 # fmt: on
 """Suffixes of recordings; in a folder, only files with these are read."""
 NOTHING_THERE = "expected an audio file or a folder, found nothing; check the path"
-NO_AUDIO = "expected audio files in this folder, found none"
+NO_AUDIO = "expected audio files in it, found none; look at its names"
 _OTHER_SUFFIXES = frozenset(
     {".aax", ".ac3", ".ape", ".ds2", ".dsf", ".dss", ".m4p", ".mpc", ".ra", ".spx", ".tta", ".wv"}
 )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wakeword.base.errors import AudioFileError
+from wakeword.base.errors import AudioFileError, reason_of
 from wakeword.base.types import Array
 
 # fmt: off
@@ -121,7 +121,7 @@ class DecodedFile:
         try:
             return next(self._pieces, None)
         except Exception as error:  # PyAV has a class for every number of FFmpeg, and some errors of Python
-            self._failure = RuntimeError(getattr(error, "strerror", None) or str(error))
+            self._failure = RuntimeError(reason_of(error))
             self._failure.__cause__ = error
             return None
 

@@ -1,10 +1,12 @@
 """What the engine reports."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import WakewordError, reason_of
+from wakeword.base.text import counted, shortened
 from wakeword.base.types import Array
 
 KEPT_PRE_ROLL = SAMPLE_RATE * 16 // 10
@@ -33,6 +35,15 @@ class Detection:
     """The known voice that said it; ``None`` for another one, and where none is known."""
     about: Mapping[str, str | float] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
     """What a server adds to the data of a kept one: its threshold, and the client that heard it."""
+
+
+class CallbackError(WakewordError):
+    """A callback raised something: ``detections`` would have been returned, and ``failures`` are what it raised."""
+
+    def __init__(self, detections: Sequence[Detection], failures: Sequence[Exception]) -> None:
+        what = f"{counted(len(failures), 'call')} of a callback failed, the first with"
+        super().__init__(f"{what}: {shortened(reason_of(failures[0]), 300)}")
+        self.detections, self.failures = detections, failures
 
 
 class Keeps(Protocol):

@@ -4,7 +4,6 @@ import io
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ import soxr
 from wakeword.audio.completeness import impossible, missing
 from wakeword.audio.containers import HEAD, DecodedFile, container_of
 from wakeword.base.checks import file_path, integer
-from wakeword.base.errors import AudioFileError, AudioFormatError
+from wakeword.base.errors import AudioFileError, AudioFormatError, naming
 from wakeword.base.types import Array, Samples
 
 SAMPLE_RATE = 16_000
@@ -278,22 +277,13 @@ def _opened(path: Path, container: str | None) -> soundfile.SoundFile | DecodedF
     return soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else str(path))
 
 
-@contextmanager
-def naming(path: Path | str) -> Iterator[None]:
-    """Put the file's name before errors about its samples, which do not contain it."""
-    try:
-        yield
-    except AudioFormatError as error:
-        raise AudioFormatError(f"{path}: {error}") from error
-
-
 def pcm_blocks(path: Path | str) -> Iterator[Array]:
     """A file as mono float32 blocks at 16 kHz, each ``(samples,)``.
 
     Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be used;
     both name the file.
     """
-    with AudioFile(path) as file, naming(path):
+    with AudioFile(path) as file, naming(path, AudioFormatError):
         stream = PcmStream(file.sample_rate)
         for block in file.blocks():
             yield stream.push(block)

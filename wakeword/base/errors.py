@@ -8,15 +8,23 @@
     │   └── AudioDeviceError    no such device, or one that stopped delivering audio or was disconnected
     ├── ModelError              a model file that is not what it claims to be
     ├── ConfigError             a setting outside its range, or settings that contradict each other
+    │   └── TooCommonError      speech sounds like the word all the time (in ``wakeword_train.typed_points``)
     ├── ClosedError             something was used after it was closed
     ├── BusyError               something was used while it is at work elsewhere
     ├── DataError               training or evaluation data that is missing, empty or unusable
-    ├── SynthesisError          a text-to-speech engine that is missing or failed
+    ├── SynthesisError          a text that cannot be spoken, or a text-to-speech engine that is missing or failed
     ├── CalibrationError        scores that do not support any threshold
+    ├── CallbackError           a callback raised something (in ``audio.detection``)
+    ├── WireError               what a client sent is no event (in ``wakeword_serve.wire``)
     └── WorkerError             processes or machines that cannot do the work that they are given
 
 Every message says what was expected, what was found, and what to do about it.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wakeword.base.text import printable
 
 
 class WakewordError(Exception):
@@ -68,7 +76,7 @@ class DataError(WakewordError):
 
 
 class SynthesisError(WakewordError):
-    """A text-to-speech engine that is missing or failed."""
+    """A text that cannot be spoken, or a text-to-speech engine that is missing or failed."""
 
 
 class CalibrationError(WakewordError):
@@ -77,3 +85,18 @@ class CalibrationError(WakewordError):
 
 class WorkerError(WakewordError):
     """Processes or machines that cannot do the work that they are given."""
+
+
+@contextmanager
+def naming(what: object, *kinds: type[WakewordError]) -> Iterator[None]:
+    """Put the name of what they are about before errors of these kinds, which take a message alone."""
+    try:
+        yield
+    except kinds as error:
+        raise type(error)(f"{printable(what)}: {error}") from error
+
+
+def reason_of(error: BaseException) -> str:
+    """What an exception says, in one line: the system's words without number and name, what is missing, or its own."""
+    told = f"{error} is missing" if isinstance(error, KeyError) else getattr(error, "strerror", None) or str(error)
+    return next(iter(told.splitlines()), type(error).__name__)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wakeword.base.errors import reason_of
+
 _NO_FILE = (errno.ENOENT, errno.ELOOP)
 """What the system says of a link to nothing, or in a circle."""
 
@@ -34,7 +36,7 @@ def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
             with os.scandir(folder) as scanned:
                 entries = list(scanned)
         except OSError as error:
-            found.unsearched[Path(folder)] = _reason(error)
+            found.unsearched[Path(folder)] = reason_of(error)
             continue
         for entry in entries:
             try:
@@ -45,10 +47,6 @@ def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
             except OSError as error:
                 # The folder is at fault, not the file: a user who may list a folder may still not look into it.
                 if error.errno not in _NO_FILE:
-                    found.unsearched[Path(folder)] = _reason(error)
+                    found.unsearched[Path(folder)] = reason_of(error)
     found.files.sort()
     return found
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or type(error).__name__

@@ -4,7 +4,7 @@ import importlib.util
 from importlib import import_module
 from typing import Any
 
-from wakeword.base.errors import ConfigError, WakewordError
+from wakeword.base.errors import ConfigError, WakewordError, reason_of
 
 
 def plugin_names(group: str) -> list[str]:
@@ -27,7 +27,7 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
         try:
             found = point.load()
         except (Exception, SystemExit) as reason:  # importing a package can raise any exception
-            raise error(f"{name}: could not load {point.value}: {reason!r}") from reason
+            raise error(f"{name}: could not load {point.value}: {reason_of(reason)}") from reason
         if kind is not None and (not isinstance(found, kind) or found.name != name):
             raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")
         return found

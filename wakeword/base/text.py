@@ -74,8 +74,3 @@ def shortened(value: object, most: int = _MAX_SHOWN) -> str:
 def counted(number: int, one: str, several: str | None = None) -> str:
     """``1 clip``, ``2 clips``; ``several`` is the plural of a word that does more than take an s."""
     return f"{number} {one}" if number == 1 else f"{number} {several or one + 's'}"
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or its name."""
-    return next(iter(str(error).splitlines()), type(error).__name__)

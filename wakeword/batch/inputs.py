@@ -10,7 +10,7 @@ from pathlib import Path
 from wakeword.audio.audio_folders import NO_AUDIO, left_out_files, list_audio, unsearched_folder
 from wakeword.audio.containers import BYTES_A_SECOND, CONTAINER_SUFFIXES
 from wakeword.audio.pcm import SAMPLE_RATE, unreadable_audio
-from wakeword.base.errors import AudioError, AudioFileError, ConfigError
+from wakeword.base.errors import AudioError, AudioFileError, ConfigError, reason_of
 
 _BYTES_BY_SUFFIX = {
     ".flac": 18_000,
@@ -88,15 +88,18 @@ def expanded(places: Iterable[str]) -> Iterator[str]:
 def listed_places(path: Path) -> list[str]:
     """The lines of a list of places, ``-`` for standard input.
 
-    Raises ``ConfigError`` for a file that is no list, such as a recording, and for an empty one, and ``OSError`` as the
-    file system does.
+    Raises ``ConfigError`` for a file that is no list, such as a recording, and for an empty one, and ``AudioFileError``
+    for one that cannot be read.
     """
     # Not all: a pipe is welcome, but a device such as /dev/zero never ends.
     if str(path) == _STDIN:
         name, content = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
     else:
-        with path.open("rb") as file:
-            name, content = str(path), file.read(_MOST_BYTES + 1)
+        try:
+            with path.open("rb") as file:
+                name, content = str(path), file.read(_MOST_BYTES + 1)
+        except OSError as error:
+            raise AudioFileError(f"{path}: expected a list of recordings, got: {reason_of(error)}") from error
     if b"\0" in content:
         raise ConfigError(f"{name}: expected a list of recordings, one a line, got a file that is no text")
     if len(content) > _MOST_BYTES:

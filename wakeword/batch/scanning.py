@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from wakeword.audio.detection import Detection
-from wakeword.audio.pcm import naming
 from wakeword.audio.sources import FileSource
-from wakeword.base.errors import AudioError
+from wakeword.base.errors import AudioError, AudioFormatError, naming
 from wakeword.base.types import NO_SAMPLES, Samples
 from wakeword.base.version import __version__
 from wakeword.batch.inputs import Recording
@@ -91,7 +90,7 @@ def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
     error = None
     source = None
     try:
-        with naming(recording.name):
+        with naming(recording.name, AudioFormatError):
             source = _Counted(FileSource(recording.name), reported)
             for one in detector.run(source):
                 found.append(dataclasses.replace(one, audio=NO_SAMPLES))

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, reason_of
 from wakeword.browser.bounded_http import BoundedHandler, BoundedHttpServer
 from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
@@ -57,10 +57,7 @@ class PageServer(BoundedHttpServer):
         try:
             super().__init__(("127.0.0.1", port), _Handler, headers=headers)
         except (OSError, OverflowError) as error:
-            raise ConfigError(
-                f"expected a port that is free, could not listen on {port}: {getattr(error, 'strerror', None) or error}; "
-                "give another one with --port"
-            ) from error
+            raise ConfigError(f"expected a free port, got {port}: {reason_of(error)}; give another --port") from error
 
     @property
     def url(self) -> str:
@@ -127,7 +124,7 @@ def site_files(runtime: Path) -> dict[str, Path]:
     try:
         listed: list[str] = json.loads((web_folder() / "files.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"expected the page's list of files, could not read it: {error}; install it again") from error
+        raise ConfigError(f"expected the page's files.json, got: {reason_of(error)}; install it again") from error
     folders = {RUNTIME: runtime, "web/": web_folder(), "assets/": assets_folder()}
     found = {}
     for path in (*listed, *_OF_WORKER):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, reason_of
 from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import read_limited, write_whole
 
@@ -43,7 +43,7 @@ def problem_of(folder: Path) -> str | None:
         try:
             found = hashlib.sha256(read_limited(folder / name, _MAX_BYTES)).hexdigest()
         except (OSError, ValueError) as error:
-            return f"could not read {name}: {getattr(error, 'strerror', None) or error}"
+            return f"could not read {name}: {reason_of(error)}"
         if found != digest:
             return f"{name} has SHA-256 {found[:16]}... in place of {digest[:16]}...: another version, or damaged"
     return None
@@ -51,8 +51,7 @@ def problem_of(folder: Path) -> str | None:
 
 def require_runtime(folder: Path) -> Path:
     """``folder``, if it has the files. ``ConfigError`` otherwise."""
-    problem = problem_of(folder)
-    if problem is not None:
+    if problem := problem_of(folder):
         raise ConfigError(f"{folder}: expected ONNX Runtime for the web {RUNTIME_VERSION}, {problem}; {_ADVICE}")
     return folder
 
@@ -66,5 +65,5 @@ def fetch_runtime(folder: Path) -> None:
                 content = archive.extractfile(f"package/dist/{name}")
                 write_whole(folder / name, b"" if content is None else content.read(_MAX_BYTES))
     except (ConfigError, OSError, tarfile.TarError, EOFError, KeyError, zlib.error) as error:
-        raise ConfigError(f"expected ONNX Runtime for the web, could not get it: {error}; {_ADVICE}") from error
+        raise ConfigError(f"expected ONNX Runtime for the web, got none: {reason_of(error)}; {_ADVICE}") from error
     require_runtime(folder)

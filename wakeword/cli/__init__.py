@@ -14,7 +14,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line.
 
-    Exit status 0, 1 for an error (one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
+    Exit status 0, 2 for a line that the options' own declarations refuse, 1 for everything found later (one line on
+    stderr), 130 and 143 at Ctrl-C and SIGTERM.
     """
     exit_at_signals()
     open_closed_streams()

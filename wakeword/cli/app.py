@@ -216,10 +216,13 @@ def _answering(line: list[str]) -> Iterator[None]:
 
 
 def _answer(error: Any, name: str) -> str:
-    """What is wrong with the line of a command, in one line, and an example where it does not say itself what to type."""
+    """What is wrong with the line of a command, in one line, and an example where the line lacks a part."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
-    if message.startswith("give ") or message.endswith("?") or "; try: " in message or " (Possible" in message:
+    message = re.sub(r"is not a valid (?:float|integer)(?: range)?", "is no number", message)
+    message = re.sub(r"is not in the range (\S+?)<=x<=(\S+)", r"is not within \1 to \2", message)
+    lacks = message.startswith(("missing ", "no such command", "got unexpected", "expected "))
+    if not lacks or message.endswith("?") or "; try: " in message:
         return message
     more = f"for instance: {EXAMPLES[name]}" if name in EXAMPLES else "wakeword --help lists the commands"
     return f"{message}; {more}"

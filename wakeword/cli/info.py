@@ -56,7 +56,7 @@ def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
     yield "fires wrongly", "; ".join(_wrong(point)) or "not measured: wakeword calibrate measures it"
     others = f"; others: {points}" if points else ""
     if card.MEASURED_WITH in card.training:
-        yield "measured", "with an earlier recogniser; wakeword calibrate measures again"
+        yield "measured", "with an earlier version's recogniser; see wakeword evaluate"
     yield "default point", f"{printable(point.name)}, from a score of {point.threshold:.4g} on{others}"
     yield about
 

@@ -56,7 +56,7 @@ def ending_at_signals() -> Iterator[None]:
     }
     try:
         yield
-    except Exception:
+    except Exception:  # of any kind: a signal caused it
         if not received:
             raise
         raise SystemExit(128 + received) from None

@@ -162,7 +162,7 @@ class VoicePointOptions(PointOptions):
 
     @cached_property
     def voices(self) -> Voices | None:
-        """The voices that are known; ``None`` without the options. Raises ``ConfigError`` and ``ModelError``."""
+        """The voices that are known; ``None`` without the options. Raises as ``voices_of`` does, and ``ModelError``."""
         return voices_of(self.voice, self.only)
 
 

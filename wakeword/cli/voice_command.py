@@ -9,7 +9,7 @@ import typer
 
 from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
@@ -45,7 +45,7 @@ def voice(
         for path in sorted(_folder().glob("*.json")):
             try:
                 known = read_voice(path)
-            except ConfigError as error:
+            except DataError as error:
                 complain(error)
                 continue
             print(f"{printable(known.name)}  {known.takes} takes, {known.alike:.2f} alike")
@@ -62,7 +62,7 @@ def voice(
 
 
 def voices_of(names: list[str] | None, only: list[str] | None) -> Voices | None:
-    """The values of ``--voice`` and ``--only``. Raises ``ConfigError`` for a name or a network that is not there."""
+    """The values of ``--voice`` and ``--only``. ``ConfigError`` without such a name or network, and ``read_voice``'s."""
     wanted = list(dict.fromkeys([*(names or ()), *(only or ())]))
     if not wanted:
         return None

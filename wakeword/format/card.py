@@ -11,7 +11,7 @@ import numpy as np
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError, reason_of
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name
@@ -152,7 +152,8 @@ class ModelCard:
             card.to_json()
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ModelError(
-                f"the model card is malformed ({type(error).__name__}: {shortened(error, 200)})"
+                f"expected a model card as wakeword writes it, got a malformed one ({shortened(reason_of(error), 200)}); "
+                "get the file again"
             ) from error
         if fingerprint != card.features.fingerprint:
             raise ModelError("the model card's features do not match their own fingerprint; the file is damaged")
@@ -174,7 +175,7 @@ def _read(kind: Any, value: Any) -> Any:
         return float(value)
     # No field is a bool, and in Python a bool is an int.
     if kind not in (int, float, str) or isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"expected {kind}, got {shortened(value)}")
+        raise TypeError(f"expected {kind.__name__}, got {shortened(value)}")
     return value
 
 

@@ -18,7 +18,7 @@ DIGEST_KEY = "wakeword.sha256"
 METADATA_PROPS = 14
 """Number of the field of an ONNX file that holds the metadata, once for each entry."""
 
-NOT_A_MODEL = "not an ONNX model that can be run: truncated, damaged or of another kind"
+NOT_A_MODEL = "expected a model file of wakeword, got one that is truncated, damaged or of another kind; get it again"
 _ZEROS = 64 * b"0"
 _TAIL = encoded_field(METADATA_PROPS, encoded_field(1, DIGEST_KEY.encode("ascii")) + encoded_field(2, _ZEROS))
 """The entry of the digest, with zeros for its digits."""

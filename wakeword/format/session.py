@@ -7,9 +7,10 @@ from typing import Any
 import onnxruntime
 from numpy.typing import NDArray
 
-from wakeword.base.errors import ConfigError, ModelError
-from wakeword.base.text import first_line, shortened
+from wakeword.base.errors import ConfigError, ModelError, reason_of
+from wakeword.base.text import shortened
 from wakeword.base.types import Array
+from wakeword.format.digest import NOT_A_MODEL
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 """Where a network can run: the name here and the name in ONNX Runtime."""
@@ -45,13 +46,11 @@ def open_session(
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[PROVIDERS[provider]], enable_fallback=0)
     except Exception as error:  # ONNX Runtime's exceptions share no public base class
-        reason = _reason(error)
+        reason = shortened(reason_of(error), _REASON)
         if provider != "cpu":
             open_session(model, "cpu")  # if the model is the cause, this reports it
             raise _did_not_start(provider, reason) from error
-        raise ModelError(
-            f"not an ONNX model that can be run: truncated, damaged or of another kind ({reason})"
-        ) from error
+        raise ModelError(f"{NOT_A_MODEL} ({reason})") from error
     # If a provider's libraries are missing, ONNX Runtime silently uses the CPU.
     if session.get_providers()[0] != PROVIDERS[provider]:
         raise _did_not_start(provider, f"ONNX Runtime used {session.get_providers()[0]} instead")
@@ -82,7 +81,7 @@ def bound_call(
     def run_in_place() -> None:
         try:
             run_bound(binding)
-        except Exception as error:
+        except Exception as error:  # as above
             raise failure(error) from error
 
     return run_in_place
@@ -94,19 +93,14 @@ def run_session(
     """The outputs of these names, in the shapes that the graph declares. ``ModelError`` if the graph cannot be run."""
     try:
         values: list[NDArray[Any]] = session.run(outputs, dict(inputs))
-    except Exception as error:
+    except Exception as error:  # as above
         raise failure(error) from error
     return values
 
 
 def failure(error: Exception) -> ModelError:
     """The error for an exception of ONNX Runtime while a graph runs: its exceptions share no public base class."""
-    return ModelError(f"the graph does not run: {_reason(error)}")
-
-
-def _reason(error: Exception) -> str:
-    """The first line of an exception of ONNX Runtime."""
-    return shortened(first_line(error), _REASON)
+    return ModelError(f"the graph does not run: {shortened(reason_of(error), _REASON)}")
 
 
 def _did_not_start(provider: str, reason: str) -> ConfigError:

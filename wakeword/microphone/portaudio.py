@@ -53,7 +53,7 @@ class PortAudioThread:
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(call())
-                except BaseException as error:
+                except BaseException as error:  # of any kind: the caller raises it
                     future.set_exception(error)
 
         self._calls.put(run)

@@ -110,6 +110,8 @@ def model_file(name: Path | str) -> Path:
     A name that ends in ``.onnx`` is always the name of a file; for any other one it may be left out. Raises ``ModelError``
     without such a keyword or file.
     """
+    if not str(name).strip() or name == Path():
+        raise ModelError("expected a model's name or file, got an empty one; `wakeword models` lists the names")
     path = file_path(name, "a keyword or the path of a model file")
     if path.suffix == ".onnx":
         return path

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError, naming
 from wakeword.base.fetching import fetched
 from wakeword.base.files import write_whole
 from wakeword.base.text import printable, shortened
@@ -45,7 +45,9 @@ def install_model(
     found = hashlib.sha256(data).hexdigest()
     if wanted is not None and found != wanted:
         raise ModelError(f"{printable(source)}: expected a file of SHA-256 {wanted}, got one of {found}; not installed")
-    model = _checked(source, data)
+    with naming(source, ModelError):
+        model = parse_model(data)
+        _ = model.second_stage  # checks its parts and its self-test
     chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
     path = user_folder("models") / f"{chosen}.onnx"
     write_whole(path, data)
@@ -61,9 +63,8 @@ def remove_model(name: str) -> Path:
             raise ConfigError(f"expected an installed model, got {name!r}, which comes with the package and stays")
         nearest = nearest_name(name, own)
         meant = "" if nearest is None else f"; did you mean {shortened(nearest)}?"
-        raise ConfigError(
-            f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}{meant}"
-        )
+        known = f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}"
+        raise ConfigError(f"{known}{meant or '; wakeword models lists them'}")
     path.unlink()
     return path
 
@@ -95,20 +96,8 @@ def _free_name(text: str, *, replace: bool) -> str:
 
 
 def _read(source: str) -> bytes:
-    try:
+    with naming(source, ModelError):
         return read_model_bytes(source)
-    except ModelError as error:
-        raise ModelError(f"{printable(source)}: {error}") from error
-
-
-def _checked(source: str, data: bytes) -> Model:
-    """The model of these bytes, with all that a detector will need of it."""
-    try:
-        model = parse_model(data)
-        _ = model.second_stage  # checks its parts and its self-test
-    except ModelError as error:
-        raise ModelError(f"{printable(source)}: {error}") from error
-    return model
 
 
 def _is_address(source: str) -> bool:

@@ -9,7 +9,7 @@ import onnxruntime
 
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.base.checks import file_path
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError, naming, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.text import printable, shortened
 from wakeword.base.types import Array
@@ -174,7 +174,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     does not compute, has a graph that `wakeword train` does not write, or fails its self-test.
     """
     path = file_path(path, "the path of a model file")
-    try:
+    with naming(path, ModelError):
         data = read_model_bytes(path)
         if path.suffix in _FOREIGN:
             raise ModelError(
@@ -182,21 +182,17 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
                 "`wakeword compare --engine`, and do not run here"
             )
         return parse_model(data, provider=provider)
-    except ModelError as error:
-        raise ModelError(f"{printable(path)}: {error}") from error
 
 
 def read_model_bytes(path: Path | str) -> bytes:
     """The bytes of a model file, unchecked. ``ModelError`` if it is missing, no regular file or too large."""
     try:
         return read_limited(path, MAX_FILE_BYTES)
-    except ValueError as error:
-        raise ModelError(f"expected a model file (.onnx), {error}") from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         # A common slip: the name of an included model where a file is asked for.
         included = shipped_models().get(str(path))
         hint = f"; the file of the included model is {printable(included)}" if included is not None else ""
-        raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
+        raise ModelError(f"expected a model file (.onnx), could not read it: {reason_of(error)}{hint}") from error
 
 
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
@@ -255,7 +251,7 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, encoders_folder()
     assert verifier is not None
-    try:
+    with naming(f"second stage of '{card.phrase}'", ModelError):
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
         phonemes = quick = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
@@ -264,8 +260,6 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
                 quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
         stage = SecondStage(verifier, head, embedding, phonemes, quick=quick)
         logit = stage.self_test()
-    except ModelError as error:
-        raise ModelError(f"second stage of '{card.phrase}': {error}") from error
     if not abs(logit - verifier.self_test) <= SELF_TEST_TOLERANCE:
         raise ModelError(
             f"self-test of the second stage of '{card.phrase}' failed: expected logit {verifier.self_test:.4f}, got "

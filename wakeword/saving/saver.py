@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from wakeword.audio.detection import Detection
+from wakeword.base.errors import reason_of
 from wakeword.saving.saved_pairs import SavedPairs
 
 
@@ -72,7 +73,7 @@ class Saver:
                 self._succeed()
             except BaseException as error:  # of any kind: the next one can succeed
                 with suppress(BaseException):  # what reports it may fail too
-                    self._fail((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
+                    self._fail(reason_of(error))
             finally:
                 self._waiting.task_done()
 

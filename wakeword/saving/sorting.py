@@ -75,9 +75,8 @@ def saved_pairs(folder: Path) -> list[SavedPair]:
     Raises ``DataError`` if there is no such folder.
     """
     if not folder.is_dir():
-        raise DataError(
-            f"{folder}: expected kept events, found no folder; listen with --keep audio or --save DIR first"
-        )
+        advice = "check the path, or listen with --keep audio or --save DIR first"
+        raise DataError(f"{folder}: expected kept events, found no folder; {advice}")
     found = (read_pair(path) for path in folder.iterdir() if is_saved_pair(path.name))
     return sorted((pair for pair in found if pair is not None), key=lambda pair: (pair.time, pair.data.name))
 

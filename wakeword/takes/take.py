@@ -155,7 +155,7 @@ class TakeFolder:
     def __init__(self, folder: Path, keyword: str) -> None:
         self._name = re.sub(r"\W+", "_", keyword).strip("_")
         if not self._name:
-            raise ConfigError(f"expected a keyword with a letter or digit, got {keyword!r}")
+            raise ConfigError(f"expected a keyword with letters, got {keyword!r}; write it as spoken")
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder}: expected a folder for the takes, found a file; choose another with --out")
         self.path = folder

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.base.files import DAMAGED, file_sha256, read_json, replacing
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
@@ -125,7 +125,7 @@ def write_voice(path: Path, voice: KnownVoice) -> None:
 
 
 def read_voice(path: Path) -> KnownVoice:
-    """The voice of a file. Raises ``ConfigError`` for any other one."""
+    """The voice of a file. Raises ``DataError`` for any other one."""
     try:
         content = read_json(path, _MOST_BYTES)
         voice = KnownVoice(**{**content, "direction": tuple(map(float, content["direction"]))})
@@ -134,7 +134,7 @@ def read_voice(path: Path) -> KnownVoice:
         if not (numbers and isinstance(voice.name, str) and isinstance(voice.network, str)):
             raise ValueError
     except (OSError, *DAMAGED) as error:
-        raise ConfigError(f"{path}: expected a voice that `wakeword voice enrol` wrote; delete and enrol it") from error
+        raise DataError(f"{path}: expected a voice that `wakeword voice enrol` wrote; delete and enrol it") from error
     return voice
 
 

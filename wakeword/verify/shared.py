@@ -8,7 +8,7 @@ from pathlib import Path
 
 import onnxruntime
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ModelError, reason_of
 from wakeword.base.files import file_sha256
 from wakeword.format.session import open_session
 from wakeword.verify.embedding import EmbeddingNetwork
@@ -32,8 +32,7 @@ def file_digest(path: Path) -> str:
         return file_sha256(path)
     except OSError as error:
         raise ModelError(
-            f"{path}: expected the shared network of models with a second stage, could not read it: {error.strerror}; is "
-            "the installation complete?"
+            f"{path}: expected the shared network of second stages, got: {reason_of(error)}; install wakeword again"
         ) from error
 
 

@@ -5,7 +5,7 @@ import binascii
 
 import numpy as np
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ModelError, naming
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.graph import read_graph
@@ -16,6 +16,7 @@ HEAD_KEY = "wakeword.verifier"
 """Key of the head, an ONNX file in base64, in the metadata of the model file."""
 HEAD_EMBEDDINGS = 16
 """Embeddings that a head judges: the newest 1.3 s of them, which come from 2 s of audio."""
+_HEAD = "the head of the second stage"
 
 
 class Head:
@@ -25,28 +26,22 @@ class Head:
     """
 
     def __init__(self, data: bytes) -> None:
-        try:
+        with naming(_HEAD, ModelError):
             graph = read_graph(data)
-        except ModelError as error:
-            raise ModelError(f"the head of the second stage is {error}") from error
         inputs = {"embeddings": (HEAD_EMBEDDINGS, DIMENSION)}
         if graph.inputs != inputs or graph.outputs != {"logit": (1,)}:
             raise ModelError(
                 f"expected a head of the second stage with embeddings [{HEAD_EMBEDDINGS}, {DIMENSION}] -> logit [1], got "
                 f"{shortened(graph.inputs)} -> {shortened(graph.outputs)}"
             )
-        try:
+        with naming(_HEAD, ModelError):
             graph.check_sizes(inputs)
             self._session = open_session(data, arena=False)
-        except ModelError as error:
-            raise ModelError(f"the head of the second stage: {error}") from error
 
     def __call__(self, embeddings: Array) -> float:
         """``(16, 96)`` float32, oldest first -> the logit. ``ModelError`` if the graph cannot be run."""
-        try:
+        with naming(_HEAD, ModelError):
             (logit,) = run_session(self._session, ["logit"], {"embeddings": np.ascontiguousarray(embeddings)})
-        except ModelError as error:
-            raise ModelError(f"the head of the second stage: {error}") from error
         return float(logit[0])
 
 

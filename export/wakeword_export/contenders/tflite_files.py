@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ModelError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.text import shortened
 from wakeword.format.card_checks import MAX_NAME
@@ -89,8 +89,7 @@ def _network_of(path: Path, network: Any) -> bytes:
     try:
         return read_limited(path.with_name(network), MAX_FILE_BYTES)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ModelError(f"expected {shortened(network)} next to the manifest, could not read it: {reason}") from error
+        raise ModelError(f"expected {shortened(network)} next to the manifest, got: {reason_of(error)}") from error
 
 
 def _check_settings(version: Any, settings: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.base.errors import CalibrationError, ModelError
+from wakeword.base.errors import CalibrationError, ModelError, reason_of
 from wakeword.base.files import replacing, write_json
 from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
@@ -23,7 +23,7 @@ from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
-from wakeword_tools.handover import STUDENT_FILE
+from wakeword_tools.handover import DAMAGED_ARCHIVE, STUDENT_FILE
 from wakeword_tools.kinds import Kind
 
 WAKE_WORDS = "custom_wake_words"
@@ -70,10 +70,8 @@ def read_student(path: Path) -> MicroStudent | None:
         return MicroStudent(
             about["phrase"], net, int(about["cutoff"]), list(about["lines"]), bool(about.get("phonemes"))
         )
-    except Exception as error:  # numpy and zipfile raise many kinds of errors
-        raise ModelError(
-            f"{path}: expected a student as `wakeword train --for microwakeword` writes it, got {error!r}"
-        ) from error
+    except DAMAGED_ARCHIVE as error:
+        raise ModelError(f"{path}: expected microWakeWord's student, got: {reason_of(error)}; train again") from error
 
 
 _ARENA, _ARENA_OF_BOTH = 24_000, 78_000

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
 
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
+from wakeword_tools.handover import DAMAGED_ARCHIVE
 from wakeword_train.pack.speech_pack import BLOCK, SUFFIX, BlockCodec, SpeechPack, unpacked
 
 CODED_STEP = 32.0
@@ -44,8 +45,8 @@ def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
         arrays = unpacked(read_limited(path, _MOST_BYTES))
         header = json.loads(arrays["header"].tobytes().decode())
         frames = decoded_frames(arrays["codes"], arrays["mean"])
-    except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
-        raise DataError(f"{path}: expected features for microWakeWord, could not read them: {error!r}") from error
+    except DAMAGED_ARCHIVE as error:
+        raise DataError(f"{path}: expected features for microWakeWord, got: {reason_of(error)}") from error
     if (header["version"], header["recordings"]) != (MICRO_PACK_VERSION, recordings_digest(pack, len(frames)) or None):
         raise DataError(f"{path}: expected features of the speech in {pack.path}; make it again")
     return frames

@@ -160,7 +160,7 @@ def test_the_delay_ends_with_the_hop_that_fires(micro: Path, sound: np.ndarray) 
         ({"wake_word": " "}, "expected the phrase as wake_word"),
         ({"wake_word": "a" * 100_000}, "expected the phrase as wake_word in the manifest, of up to 200 characters"),
         ({"model": "../alexa.tflite"}, "expected the name of a file next to the manifest"),
-        ({"model": "gone.tflite"}, "expected gone.tflite next to the manifest, could not read it: No such file"),
+        ({"model": "gone.tflite"}, "expected gone.tflite next to the manifest, got: No such file"),
         ({"micro": None}, "expected probability_cutoff under micro"),
         ({"micro": {"probability_cutoff": 7, "sliding_window_size": 5}}, "expected a probability_cutoff of 0 to 1"),
         ({"micro": {"probability_cutoff": 1.0, "sliding_window_size": 5}}, "a probability_cutoff of 1 never fires"),

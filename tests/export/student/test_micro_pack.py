@@ -54,7 +54,7 @@ def test_another_or_a_damaged_file_is_refused(pack: SpeechPack) -> None:
     with pytest.raises(DataError, match="expected features of the speech in"):
         read_micro_pack(dataclasses.replace(pack, recordings=pack.recordings[1:]))
     micro_path(pack).write_bytes(micro_path(pack).read_bytes()[:-100])
-    with pytest.raises(DataError, match="could not read them"):
+    with pytest.raises(DataError, match="got: "):
         read_micro_pack(pack)
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from wakeword.base.errors import AudioError, ConfigError
+from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 from wakeword.batch import inputs
 from wakeword.batch.inputs import expanded, find_recordings, listed_places
 
@@ -85,7 +85,7 @@ def test_a_list_in_place_of_a_place_is_what_it_lists(recordings: Path, tmp_path:
     path = tmp_path / "list.txt"
     path.write_text(f"{first}\n{second}\n")
     assert found(f"@{path}") == found(first, second)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(AudioFileError, match=r"nothing\.txt: expected a list of recordings, got: No such file"):
         found("@nothing.txt")
 
 

@@ -137,7 +137,7 @@ def test_only_this_machine_can_connect(server: PageServer) -> None:
 
 
 def test_a_port_in_use_is_one_line(server: PageServer) -> None:
-    with pytest.raises(ConfigError, match="give another one with --port"):
+    with pytest.raises(ConfigError, match="give another --port"):
         PageServer({}, home="", port=server.server_port)
 
 

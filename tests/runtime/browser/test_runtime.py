@@ -75,9 +75,9 @@ def test_the_files_are_fetched_and_checked(registry: dict[str, bytes], tmp_path:
     ("contents", "told"),
     [
         ({"one.mjs": b"one", "two.wasm": b"bad"}, r"two\.wasm has SHA-256"),
-        ({"one.mjs": b"one"}, r"could not get it: .*dist/two\.wasm"),
-        (None, "could not get it: .*Not Found"),
-        (b"no package", "could not get it"),
+        ({"one.mjs": b"one"}, r"got none: .*dist/two\.wasm"),
+        (None, "got none: .*Not Found"),
+        (b"no package", "got none"),
     ],
 )
 def test_what_is_not_the_package_is_refused(
@@ -94,7 +94,7 @@ def test_what_is_not_the_package_is_refused(
 
 def test_a_package_that_is_cut_off_is_refused(registry: dict[str, bytes], tmp_path: Path) -> None:
     registry[PATH] = package(CONTENTS)[:60]
-    with pytest.raises(ConfigError, match="could not get it"):
+    with pytest.raises(ConfigError, match="got none"):
         fetch_runtime(tmp_path)
 
 

@@ -50,7 +50,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 def test_a_damaged_list_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "files.json").write_text("[")
     monkeypatch.setattr(page_server, "web_folder", lambda: tmp_path)
-    with pytest.raises(ConfigError, match=r"could not read it: .*; install it again"):
+    with pytest.raises(ConfigError, match=r"expected the page's files.json, got: .*; install it again"):
         site_files(tmp_path)
 
 

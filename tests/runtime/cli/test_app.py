@@ -125,7 +125,7 @@ def test_wrong_usage_ends_with_2(cli, models: Path, recordings: Path, arguments:
     ("arguments", "complaint"),
     [
         (["scan", "{wav}", "--keyword", "nonesuch"], "no model for keyword 'nonesuch'"),
-        (["scan", "{wav}", "--model", "{wav}"], "not an ONNX model"),
+        (["scan", "{wav}", "--model", "{wav}"], "expected a model file of wakeword"),
         (["scan", "{wav}", "--model", "nonesuch.onnx"], "nonesuch.onnx: expected a model file"),
         (["scan", "{wav}", "--model", "{low}", "--model", "{low}"], "models with different keywords"),
         (["scan", "{wav}", "--model", "{low}", "--point", "x"], "no operating point 'x'; it has: fpr=0.03"),

@@ -8,7 +8,7 @@ import pytest
 from support.builders import band_model_bytes
 
 from wakeword import Detector, ModelError, load_model
-from wakeword.model.installed import HOME_VARIABLE, assets_folder, model_name, user_folder, user_models
+from wakeword.model.installed import HOME_VARIABLE, assets_folder, model_file, model_name, user_folder, user_models
 
 
 @pytest.fixture
@@ -87,6 +87,12 @@ def test_a_name_like_no_other_gets_no_guess(own: Path) -> None:
         with pytest.raises(ModelError, match=r"\); train one") as refused:
             load_model(name)
         assert "did you mean" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["", " ", Path()])
+def test_an_empty_name_is_no_folder(own: Path, name: str | Path) -> None:
+    with pytest.raises(ModelError, match="got an empty one; `wakeword models` lists the names"):
+        model_file(name)
 
 
 def test_a_path_is_never_taken_for_a_name(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,9 +32,9 @@ def with_card_entries(model: bytes = GOOD, **entries: Any) -> bytes:
 OTHER_FEATURES = FeatureConfig(f_max=7_000.0)
 
 BAD = {
-    "not ONNX": (b"RIFF....WAVE" * 100, "not an ONNX model"),
-    "empty": (b"", "not an ONNX model"),
-    "truncated": (GOOD[: len(GOOD) // 2], "not an ONNX model"),
+    "not ONNX": (b"RIFF....WAVE" * 100, "expected a model file of wakeword"),
+    "empty": (b"", "expected a model file of wakeword"),
+    "truncated": (GOOD[: len(GOOD) // 2], "expected a model file of wakeword"),
     "no card": (with_metadata(GOOD, {"author": "somebody"}), "without a wakeword card"),
     "card is no JSON": (with_metadata(GOOD, {METADATA_KEY: "{"}), "malformed"),
     "other schema": (with_card_entries(schema=1), "schema 4, got 1"),

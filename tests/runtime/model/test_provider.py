@@ -50,5 +50,5 @@ def test_a_provider_that_fails_is_named_and_so_is_a_bad_model(monkeypatch: pytes
         ConfigError, match=re.escape("'cuda' to start, but it did not (CUDA failure 100: no CUDA-capable")
     ):
         parse_model(GOOD, provider="cuda")
-    with pytest.raises(ModelError, match="not an ONNX model"):
+    with pytest.raises(ModelError, match="expected a model file of wakeword"):
         parse_model(b"nothing", provider="cuda")

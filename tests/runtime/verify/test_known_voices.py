@@ -12,7 +12,7 @@ import pytest
 from support.builders import CHUNKS, band_model_bytes, bursts, in_chunks
 from support.commands import Cli
 
-from wakeword import ConfigError, Detection, Detector, DetectorPool, ModelError
+from wakeword import ConfigError, DataError, Detection, Detector, DetectorPool, ModelError
 from wakeword.base.files import file_sha256
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import FLOOR
@@ -147,11 +147,11 @@ def test_a_file_is_its_owners_and_holds_the_voice(network: Path) -> None:
 def test_a_damaged_file_is_one_line(content: str, network: Path) -> None:
     path = network.parent / "me.json"
     path.write_text(content)
-    with pytest.raises(ConfigError, match="expected a voice that `wakeword voice enrol` wrote; delete and enrol it"):
+    with pytest.raises(DataError, match="expected a voice that `wakeword voice enrol` wrote; delete and enrol it"):
         read_voice(path)
     voice = {"name": "me", "direction": [math.nan], "alike": 0.5, "takes": 5, "network": ""}
     path.write_text(json.dumps(voice))
-    with pytest.raises(ConfigError, match=r"me\.json: expected a voice"):
+    with pytest.raises(DataError, match=r"me\.json: expected a voice"):
         read_voice(path)
 
 
@@ -256,7 +256,7 @@ def test_a_voice_of_other_numbers_is_one_line_and_hides_no_other(
     write_voice(path, me)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     write_voice(network.with_name("you.json"), replace(me, name="you"))
-    with pytest.raises(ConfigError, match="expected a voice that `wakeword voice enrol` wrote"):
+    with pytest.raises(DataError, match="expected a voice that `wakeword voice enrol` wrote"):
         read_voice(path)
     listed = cli("voice")
     assert listed.out.startswith("you  10 takes")

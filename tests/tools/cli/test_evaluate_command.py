@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import soundfile
 from support.builders import bursts, random_model, random_model_bytes, two_stage_bytes
 from support.commands import Result
 from support.worlds import World, write_world
+
+from wakeword.cli.app import INSIDE
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,20 @@ def evaluate(cli, world: World, model: Path):
         *("evaluate", "--model", model, "--positives", world.positives, "--negatives", world.negatives),
         *("--near-negatives", world.near_negatives, *arguments),
     )
+
+
+def test_a_model_may_be_the_default_or_any_text(
+    cli,  # type: ignore[no-untyped-def]
+    world: World,
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(INSIDE, "--say", SimpleNamespace(load=lambda: lambda text: model))
+    recordings = ("--positives", world.positives, "--negatives", world.negatives)
+    for options, named in (((), "jarvis"), (("--say", "hey zorvella"), "first")):
+        ended = cli("evaluate", *options, *recordings, "--json")
+        assert ended.status == 0, ended.err
+        assert json.loads(ended.out)["model"] == named
 
 
 def test_one_model_in_text_json_and_picture(evaluate, world: World, tmp_path: Path) -> None:
@@ -69,7 +86,7 @@ def test_one_model_in_text_json_and_picture(evaluate, world: World, tmp_path: Pa
 
 
 def test_errors_are_reported_before_the_work(evaluate, cli, world: World, models: Path, tmp_path: Path) -> None:
-    assert cli("evaluate", "--positives", world.positives).status == 2
+    assert cli("evaluate").status == 2
     assert evaluate("--snr", "5").status == 2
     refused = evaluate("--model", models / "low.onnx")
     assert refused.status == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from wakeword import ConfigError, SynthesisError
+from wakeword import ConfigError, DataError, SynthesisError
 from wakeword.cli.app import app
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.manifest import MANIFEST
@@ -65,7 +65,7 @@ def test_a_test_list_with_training_texts_is_refused_without_any_side(tmp_path: P
     own.write_text("\n".join(read_texts(assets_folder("wakeword_tools") / "phrases" / "marvin-train.txt")))
     options = ["--near-negatives", "--texts", own, "--voices", "test", "--count", "5"]
     refused = synth("marvin", *options, "--out", tmp_path / "set")
-    assert isinstance(refused.exception, SynthesisError)
+    assert isinstance(refused.exception, DataError)
     assert "not for test" in str(refused.exception)
     assert not (tmp_path / "set").exists()
     assert synth("marvin", *options, "--any-side", "--out", tmp_path / "set").exit_code == 0
@@ -85,11 +85,10 @@ def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["  ", "--out", "x"], "empty"),
         (["日本", "--near-negatives", "--out", "x"], "pronounce"),
         (["marvin", "--out", "x", "--engine", "nothing"], "engines among"),
         (["marvin", "--out", "x", "--engine", "piper:nowhere"], "Piper voice"),
-        (["marvin", "--out", "x", "--engine", "command:nowhere.toml"], "describes a speech command"),
+        (["marvin", "--out", "x", "--engine", "command:nowhere.toml"], "the TOML file of a speech command"),
     ],
 )
 def test_errors_are_reported_and_nothing_is_written(
@@ -100,6 +99,12 @@ def test_errors_are_reported_and_nothing_is_written(
     assert isinstance(done.exception, SynthesisError)
     assert message in str(done.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_keyword_of_spaces_is_refused() -> None:
+    done = synth("  ", "--out", "x")
+    assert isinstance(done.exception, ConfigError)
+    assert "write the word as it is spoken" in str(done.exception)
 
 
 @pytest.mark.parametrize("arguments", [["marvin"], ["marvin", "--texts", "x", "--list"]])

@@ -131,7 +131,7 @@ def test_a_file_describes_command_voices_and_splits(command: str, tmp_path: Path
     with pytest.raises(SynthesisError, match="a split of voices among train, validation, test, got 'everyone'"):
         read_command_voices(path)
     path.write_text("voices = 3")
-    with pytest.raises(SynthesisError, match="expected a command and voices"):
+    with pytest.raises(SynthesisError, match="speech command, got: 'command' is missing"):
         read_command_voices(path)
 
 

@@ -272,7 +272,7 @@ def test_points_replace_their_namesakes_and_the_graph_stays(tmp_path: Path) -> N
 
 
 def test_rates_of_another_recogniser_are_called_so_until_they_are_measured_again(cli, tmp_path: Path) -> None:
-    path, old = tmp_path / "low.onnx", "measured       with an earlier recogniser"
+    path, old = tmp_path / "low.onnx", "measured       with an earlier version's recogniser"
     path.write_bytes(band_model_bytes("low", 1))
     card = read_model(path).card
     assert old not in cli("info", path).out

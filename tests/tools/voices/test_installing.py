@@ -213,7 +213,7 @@ def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tm
 def test_a_description_of_nonsense_is_no_voice(tmp_path: Path, described: str) -> None:
     voice = piper_file(tmp_path)
     Path(f"{voice}.json").write_text(described)
-    with pytest.raises(SynthesisError, match="expected the JSON that comes with a Piper voice"):
+    with pytest.raises(SynthesisError, match="expected the JSON of a Piper voice"):
         voice_install.install_piper_file(voice)
     assert piper_folder() is None
 

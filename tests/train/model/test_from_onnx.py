@@ -71,7 +71,7 @@ def test_another_graph_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="could not read"):
         network_from(path)
     path.write_bytes(b"no model")
-    with pytest.raises(ModelError, match="not an ONNX model"):
+    with pytest.raises(ModelError, match="expected a model file of wakeword"):
         network_from(path)
     proto = onnx.load_model_from_string(model_bytes(network(pooling="mean"), card()))
     # The same function under another name of a weight.

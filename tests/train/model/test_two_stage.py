@@ -60,7 +60,7 @@ def test_what_cannot_be_used_is_refused() -> None:
     other = dataclasses.replace(CARD, embedding_digest=64 * "0")
     unknown = dataclasses.replace(CARD, phonemes=((("?!",),),), phonemes_digest=PHONEMES)
     for head, card, reason in (
-        (b"", CARD, "not an ONNX model"),
+        (b"", CARD, "expected a model file of wakeword"),
         (random_model_bytes(), CARD, r"logit \[1\]"),
         (head_bytes(), other, "digest 0000"),
         (head_bytes(), unknown, r"tokens, got \?!"),

@@ -22,8 +22,8 @@ _LOW = 1e-3
 """A threshold that fires often, and that models of two stages allow."""
 
 
-class CallbackError(Exception):
-    """Raised by a callback: the caller's own error, which is passed on to it."""
+class LampError(Exception):
+    """Raised by a callback: the caller's own error, which comes to it as the cause of a ``CallbackError``."""
 
 
 def prepare() -> Case:
@@ -120,7 +120,7 @@ class _Callback:
             with contextlib.suppress(WakewordError):
                 self.calls[self._count % len(self.calls)]()
         if self.raises:
-            raise CallbackError("on_detection")
+            raise LampError("on_detection")
 
 
 def run_threads(calls: Sequence[Call], random: Random) -> None:
@@ -137,8 +137,6 @@ def run_threads(calls: Sequence[Call], random: Random) -> None:
                     check_message(str(error))
                 except BrokenLawError as fault:
                     faults.append(fault)
-            except CallbackError:
-                pass
             except BaseException as fault:
                 faults.append(fault)
 

@@ -128,8 +128,6 @@ class EvaluateOptions:
     def __post_init__(self) -> None:
         if bool(self.snr) != bool(self.noise):
             raise typer.BadParameter("give --snr and --noise together")
-        if not self.models.keyword and not self.models.model:
-            raise typer.BadParameter("give --model FILE or --keyword K")
         require("tools", "scipy")
 
 

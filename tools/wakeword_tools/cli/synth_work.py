@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from wakeword.base.errors import SynthesisError
+from wakeword.base.errors import ConfigError, DataError, SynthesisError
 from wakeword.base.files import require_absent
 from wakeword.base.text import counted
 from wakeword.batch.jobs.work import cores
@@ -31,13 +31,13 @@ _CLIPS_WORTH_A_PROCESS = 500
 def synthesise_set(options: SynthOptions) -> None:
     """Speak the keyword, or near negatives of it, and print the new folder; or only print the texts.
 
-    Raises ``typer.BadParameter`` and ``ConfigError`` for options that exclude each other and a folder that exists, and
-    ``SynthesisError`` for texts that cannot be spoken, before anything is written.
+    Raises ``typer.BadParameter`` and ``ConfigError`` for options that exclude each other and a folder that exists,
+    ``DataError`` and ``SynthesisError`` for texts that cannot be used or spoken, before anything is written.
     """
     keyword, split, engines = options.keyword, options.voices, options.engine or [ESPEAK]
     require_unicode(keyword)
     if not keyword.strip():
-        raise SynthesisError("expected a keyword, got an empty one")
+        raise ConfigError("expected a keyword, got an empty one; write the word as it is spoken")
     out = None if options.list_texts else options.out
     if out is not None:
         require_absent(out)
@@ -90,7 +90,7 @@ def _own(keyword: str, path: Path, split: Split, *, any_split: bool) -> list[Can
     others = [] if any_split else [text for text in texts if text.split != split]
     if others:
         some = ", ".join(f"{text.text!r} ({text.split})" for text in others[:5])
-        raise SynthesisError(
+        raise DataError(
             f"{path}: {len(others)} of {len(texts)} texts are not for {split}: {some}; take them out, or "
             "speak them with --any-side if no other set will use them"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.base.errors import DataError
+from wakeword.base.errors import DataError, reason_of
 from wakeword.base.files import resolved, write_whole
 from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.engines.languages import ENGLISH
@@ -57,7 +57,7 @@ def read_manifest(path: Path | str) -> list[Row]:
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: expected a {MANIFEST}, could not read it: {error}") from error
+        raise DataError(f"{path}: expected a {MANIFEST}, could not read it: {reason_of(error)}") from error
     return [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
 
 
@@ -77,4 +77,4 @@ def _row(line: str, place: str) -> Row:
         synthetic, split = bool(content.get("synthetic", True)), Split(content["split"])
         return Row(place, content["file"], content["text"], content["source"], split, synthetic, content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{place}: expected file, text, source and split ({error})") from error
+        raise DataError(f"{place}: expected file, text, source and split ({reason_of(error)})") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio.pcm import audio_bytes
-from wakeword.base.errors import SynthesisError
+from wakeword.base.errors import SynthesisError, reason_of
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder
 from wakeword.base.files import write_whole
@@ -117,7 +117,7 @@ def synthesize(
                 )
             write_manifest(folder, made)
     except OSError as error:
-        raise SynthesisError(f"could not write the clips to {target}: {error}") from error
+        raise SynthesisError(f"could not write the clips to {target}: {reason_of(error)}") from error
     return target
 
 

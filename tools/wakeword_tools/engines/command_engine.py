@@ -30,7 +30,7 @@ from subprocess import PIPE
 from typing import Any
 
 from wakeword.audio.pcm import read_audio
-from wakeword.base.errors import AudioError, SynthesisError
+from wakeword.base.errors import AudioError, SynthesisError, reason_of
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voice import Voice, split_of_source
@@ -105,12 +105,8 @@ def read_command_voices(path: Path | str) -> list[Voice]:
         tables = settings.get("voices", [{"name": "default"}])
         program = _program(command)
         return [_voice(program, command, table, licence) for table in tables]
-    except OSError as error:
-        raise SynthesisError(
-            f"{path}: expected a TOML file that describes a speech command: {error.strerror}"
-        ) from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
-        raise SynthesisError(f"{path}: expected a command and voices with names ({error!r})") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SynthesisError(f"{path}: expected the TOML file of a speech command, got: {reason_of(error)}") from error
 
 
 def _voice(program: str, command: str, table: dict[str, Any], licence: str) -> Voice:
@@ -134,7 +130,7 @@ def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SE
     try:
         process = subprocess.Popen(arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
     except (OSError, ValueError) as error:
-        raise SynthesisError(f"{name} could not be started: {error}") from error
+        raise SynthesisError(f"{name} could not be started: {reason_of(error)}") from error
     with process:
         try:
             printed, errors = process.communicate(text.encode(), timeout)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.base.errors import SynthesisError
+from wakeword.base.errors import SynthesisError, reason_of
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 
@@ -120,7 +120,7 @@ def copy_english(data: Path, to: Path) -> None:
         for path in (data / "lang" / "gmw").glob("en*"):
             shutil.copy(path, to / "lang" / "gmw" / path.name.lower())
     except OSError as error:
-        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {error}") from error
+        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {reason_of(error)}") from error
 
 
 def copy_language(data: Path, file: Path, to: Path) -> None:
@@ -139,7 +139,7 @@ def copy_language(data: Path, file: Path, to: Path) -> None:
         shutil.copy(data / dictionary, to)
         shutil.copy(file, target)
     except OSError as error:
-        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {error}") from error
+        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {reason_of(error)}") from error
 
 
 def _unload(library: ctypes.CDLL) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import soxr
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import SynthesisError
+from wakeword.base.errors import SynthesisError, reason_of
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
@@ -61,7 +61,7 @@ def _loaded(path: str) -> "PiperVoice":
     try:
         return PiperVoice.load(path)
     except Exception as error:  # any error of ONNX Runtime or of reading the JSON
-        raise SynthesisError(f"{path}: expected a Piper voice, could not load it: {error}") from error
+        raise SynthesisError(f"{path}: expected a Piper voice, could not load it: {reason_of(error)}") from error
 
 
 def piper_voices(path: Path | str) -> list[Voice]:
@@ -86,7 +86,7 @@ def _speakers(file: Path) -> list[Voice]:
         numbers = (card.get("speaker_id_map") or {"": 0}).items()
         speakers = {name: str(int(number)) if name else "" for name, number in numbers}
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise SynthesisError(f"{described}: expected the JSON that comes with a Piper voice ({error!r})") from error
+        raise SynthesisError(f"{described}: expected the JSON of a Piper voice, got: {reason_of(error)}") from error
     voices = []
     for name, number in speakers.items():
         source = _source(dataset, name)

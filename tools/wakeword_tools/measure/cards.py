@@ -5,7 +5,7 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import DecodeError
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ModelError, naming
 from wakeword.base.files import write_whole
 from wakeword.format.card import METADATA_KEY, ModelCard
 from wakeword.format.digest import DIGEST_KEY, checked_metadata, sealed
@@ -33,11 +33,9 @@ def write_card(path: Path | str, card: ModelCard) -> None:
     Raises ``ModelError`` if the file cannot be read, is not an ONNX file or not of its digest, and ``OSError`` if it cannot
     be written.
     """
-    try:
+    with naming(path, ModelError):
         model = read_model_bytes(path)
         # The file can have changed since its card was read: damage must not get a digest of its own.
         checked_metadata(model)
         data = embed_card(model, card)
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
     write_whole(path, data)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE, int16_of
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import ConfigError, ModelError, naming
 from wakeword.base.text import printable
 from wakeword.base.types import Array, Scores
 from wakeword.model.installed import model_file
@@ -37,10 +37,8 @@ def read_foreign(path: Path, engine: str | None = None) -> ForeignModel | None:
     do, in one line that names the file.
     """
     wanted = None if engine is None else [contender_named(engine)]
-    try:
+    with naming(path, ModelError, ConfigError):
         return parse_foreign(path, read_model_bytes(path), wanted)
-    except (ModelError, ConfigError) as error:
-        raise type(error)(f"{printable(path)}: {error}") from error
 
 
 def read_engine(text: str) -> tuple[Path, Subject]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.base.errors import SynthesisError
+from wakeword.base.errors import DataError, reason_of
 from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import Phones, pronounce, words_of
@@ -23,15 +23,15 @@ from wakeword_tools.texts.sounds import Sounds, main_key, sound_keys
 def read_texts(path: Path | str) -> list[str]:
     """One text a line; empty lines and everything after a ``#`` are ignored.
 
-    Raises ``SynthesisError`` if the file cannot be read or holds no text.
+    Raises ``DataError`` if the file cannot be read or holds no text.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise SynthesisError(f"{path}: expected a list of texts, one a line, could not read it: {error}") from error
+        raise DataError(f"{path}: expected texts, one a line, could not read it: {reason_of(error)}") from error
     texts = [text for line in lines if (text := line.partition("#")[0].strip())]
     if not texts:
-        raise SynthesisError(f"{path}: expected a list of texts, one a line, found none")
+        raise DataError(f"{path}: expected a list of texts, one a line, found none")
     return texts
 
 

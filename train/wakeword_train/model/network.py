@@ -14,9 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, reason_of
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
+from wakeword_tools.handover import DAMAGED_ARCHIVE
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -150,8 +151,8 @@ def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...]
         with np.load(path) as content:
             values = {name: content[name] for name in content.files}
         provenance: dict[str, Any] = json.loads(str(values.pop(PROVENANCE)))
-    except Exception as error:  # numpy, zipfile and zlib raise many kinds of errors
-        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
+    except DAMAGED_ARCHIVE as error:
+        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {reason_of(error)}") from error
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(parts)}
     found = {name: value.shape for name, value in values.items()}
     if found != wanted:

@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from scipy.fft import dct
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
+from wakeword_tools.handover import DAMAGED_ARCHIVE
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech
 
 BLOCK = 16
@@ -258,10 +259,8 @@ def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], byte
         if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
             raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
         return read(path, header, arrays, data)
-    except DataError:
-        raise
-    except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
-        raise DataError(f"{path}: expected a pack of speech features, could not read it: {error!r}") from error
+    except DAMAGED_ARCHIVE as error:
+        raise DataError(f"{path}: expected a pack of speech features, could not read it: {reason_of(error)}") from error
 
 
 def unpacked(data: bytes) -> dict[str, Any]:

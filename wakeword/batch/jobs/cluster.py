@@ -9,9 +9,8 @@ from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
-from wakeword.base.errors import WorkerError
+from wakeword.base.errors import WorkerError, reason_of
 from wakeword.base.plugins import require
-from wakeword.base.text import first_line
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, Executor, ItemT, Report, RowT, Work, cores
 
@@ -70,7 +69,7 @@ class Cluster(Executor):
                         rows, size, seconds = ray.get(reference)
                     except ray.exceptions.RayTaskError as error:
                         if isinstance(error.cause, ray.exceptions.RayError):
-                            raise _unfit(next(iter(str(error.cause).splitlines()))) from error
+                            raise _unfit(reason_of(error.cause)) from error
                         raise error.cause from None
                     except ray.exceptions.RayError:
                         if len(batch) > 1:
@@ -101,7 +100,7 @@ class Cluster(Executor):
         try:
             self._ray.init(**settings, **(where if self._address == _LOCAL else {"address": self._address}))
         except Exception as error:  # Ray raises ConnectionError, ValueError, RuntimeError and its own
-            raise self._absent(first_line(error)) from error
+            raise self._absent(reason_of(error)) from error
 
     def _check_reachable(self) -> None:
         """Ray itself tries for many minutes where nothing listens."""
@@ -111,7 +110,7 @@ class Cluster(Executor):
         try:
             socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_CONNECT).close()
         except (OSError, OverflowError) as error:
-            raise self._absent(str(error)) from error
+            raise self._absent(reason_of(error)) from error
 
     def _absent(self, reason: str) -> WorkerError:
         return WorkerError(
@@ -125,9 +124,8 @@ class Cluster(Executor):
         try:
             yield
         except (OSError, self._ray.exceptions.RayError) as error:
-            reason = first_line(error)
             raise WorkerError(
-                f"expected the Ray cluster at {self._address} to live as long as the run, lost it ({reason}); "
+                f"expected the Ray cluster at {self._address} to live as long as the run, lost it ({reason_of(error)}); "
                 "start it again"
             ) from error
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import typer
 
 from wakeword.audio.detection import Detection
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, reason_of
 from wakeword.cli.console import complain
 
 MAX_RUNNING = 16
@@ -99,7 +99,7 @@ class Runner:
                     how = f"killed by signal {-status}" if status < 0 else f"ended with status {status}"
                     complain(f"--exec: {self._arguments[0]} {how}")
         except Exception as error:  # of any kind: the program for the next detection can be started
-            complain(f"--exec: {self._arguments[0]}: {(isinstance(error, OSError) and error.strerror) or error}")
+            complain(f"--exec: {self._arguments[0]}: {reason_of(error)}")
         finally:
             self._places.release()
 

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.pcm import MAX_CHANNELS, naming
+from wakeword.audio.pcm import MAX_CHANNELS
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.audio.stopping import StopSignals
+from wakeword.base.errors import AudioFormatError, naming
 from wakeword.base.types import Samples
 from wakeword.cli.console import complain
 from wakeword.cli.options import DeviceOption, number_or_name
@@ -67,7 +68,7 @@ def open_source(options: SourceOptions) -> Iterator[AudioSource]:
         yield StdinSource()
     else:
         source = FileSource(options.recording)
-        with naming(options.recording):
+        with naming(options.recording, AudioFormatError):
             yield source
 
 

@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import AudioFormatError, ClosedError
+from wakeword.base.errors import AudioFormatError, ClosedError, naming
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
 from wakeword.stream.pool.hop_reader import POOL_PIECE, HopReader
@@ -110,10 +110,8 @@ class PoolStream:
         """
         with self._lock:
             self._check_open()
-            try:
+            with naming(self.name, AudioFormatError):
                 samples = self._sound.push(block, playback)
-            except AudioFormatError as error:
-                raise AudioFormatError(f"{self.name}: {error}") from error
             self._append(samples)
 
     def flush(self) -> None:

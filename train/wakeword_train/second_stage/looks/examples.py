@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
+from wakeword_tools.handover import DAMAGED_ARCHIVE
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.household import HouseholdSounds, household_of
@@ -227,7 +227,7 @@ class EmbeddingCache:
         try:
             with np.load(path) as kept:
                 return {name: torch.from_numpy(kept[name]) for name in kept.files}
-        except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+        except DAMAGED_ARCHIVE:
             pass
         found = compute()
         self._folder.mkdir(parents=True, exist_ok=True)

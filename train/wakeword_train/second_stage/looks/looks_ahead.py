@@ -98,7 +98,7 @@ def looks_ahead(
                 pass
         except _EndedError:
             pass
-        except Exception as error:
+        except Exception as error:  # of any kind: the looks are then made later
             log.warning("made no looks while the first stage was trained: %s", error)
 
     thread = Thread(target=make, daemon=True)
