@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +20,7 @@ from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import Trainer
 from wakeword_train.methods.registry import LossSettings, method_named
-from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
+from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.training_run import EpochReport, Phase, TrainingRun
 
 _MOST_LONG = 5_000
@@ -138,7 +137,7 @@ def fit(
     network = network.to(device)
     schedule = config.schedule
     trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
-    state = _State(config, network, trainer, sampler, device)
+    state = _State(config, trainer, sampler, device)
     if method.pretrain is not None:
         method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch))
         trainer.restart_average()
@@ -173,11 +172,10 @@ def best_epoch(reports: list[EpochReport]) -> EpochReport:
 
 def build_network(config: TrainConfig) -> WakeWordNetwork:
     """A new network of the configured shape."""
-    pooling: Pooling = config.network.pooling  # type: ignore[assignment]
     return WakeWordNetwork(
         n_features=FeatureConfig().n_mfcc,
         hidden_size=config.network.hidden_size,
-        pooling=pooling,
+        pooling=config.network.pooling,
         stack=config.network.stack,
         stem=config.network.stem,
         dropout=config.network.dropout,
@@ -209,24 +207,22 @@ class _State:
     """Everything that changes during training."""
 
     def __init__(
-        self, config: TrainConfig, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler, device: str
+        self, config: TrainConfig, trainer: Trainer[WakeWordNetwork], sampler: BatchSampler, device: str
     ) -> None:
         self.config = config
         self.device = device
-        self.network = network
         self.trainer = trainer
         self.sampler = sampler
         self.reports: list[EpochReport] = []
-        self.best: dict[str, Any] = copy.deepcopy(network.state_dict())
+        self.best: dict[str, Tensor] = copy.deepcopy(trainer.network.state_dict())
 
     @property
     def averaged(self) -> WakeWordNetwork:
-        network: WakeWordNetwork = self.trainer.averaged  # type: ignore[assignment]
-        return network
+        return self.trainer.averaged
 
     def batches(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
         """``count`` augmented batches: normalised frames ``(batch, window, n_mfcc)`` and labels ``(batch,)``."""
         self.sampler.restart()
         for _ in range(count):
             batch = self.sampler.next()
-            yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
+            yield self.trainer.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)

@@ -249,7 +249,7 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
             loss = loss + origin.loss(last, batch, _REVERSED * min(1.0, 4 * step / config.steps))
             optimizer.zero_grad()
             of_origin.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(loss)
             optimizer.step()
             of_origin.step()
             rate.step()

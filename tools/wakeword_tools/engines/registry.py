@@ -38,7 +38,7 @@ def engine_named(name: str) -> Engine:
     for engine in BUILT_IN:
         if engine.name == name:
             return engine
-    found: Engine | None = load_plugin(ENTRY_POINTS, name, SynthesisError, kind=Engine)
+    found = load_plugin(ENTRY_POINTS, name, SynthesisError, kind=Engine)
     if found is None:
         raise SynthesisError(f"expected engines among {_usages()}, got {name!r}")
     return found
