@@ -1,6 +1,7 @@
 """``wakeword train`` writes a model that works, or one line of error."""
 
 import dataclasses
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword.cli.console import note
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import read_model
+from wakeword_tools.handover import PointsAlone
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch
 from wakeword_train.methods.drocc import AdversaryHealth
@@ -260,8 +262,10 @@ def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
     (advice,) = advice_on(result)
     assert "in 1 of 1 epochs of the second stage's heads the adversary ended on easier points" in advice
     assert second.head_training == dataclasses.asdict(heads[0][1])
-    alone = {"hours": 2.0, "points": [[0.5, 2.0]]}
-    assert dataclasses.replace(second, alone=alone).head_training == dataclasses.asdict(heads[0][1]) | {"alone": alone}
+    alone = PointsAlone(2.0, ((0.5, 2.0),))
+    record = dataclasses.replace(second, alone=alone).head_training
+    assert record == dataclasses.asdict(heads[0][1]) | {"alone": {"hours": 2.0, "points": ((0.5, 2.0),)}}
+    assert PointsAlone.of_card({"head": json.loads(json.dumps(record))}) == alone
     assert dataclasses.replace(second, heads=()).head_training is None
     assert len(advice_on(dataclasses.replace(result, reports=[bad]))) == 2
 

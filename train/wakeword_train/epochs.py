@@ -144,16 +144,16 @@ def fit(
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(schedule.epochs):
         if epoch == schedule.warmup_epochs:
-            sampler.relocate_words(partial(score_windows, state.averaged, device=device))
+            sampler.relocate_words(partial(score_windows, state.trainer.averaged, device=device))
         if epoch in mining_epochs:
-            sampler.mine(partial(score_windows, state.averaged, device=device))
+            sampler.mine(partial(score_windows, state.trainer.averaged, device=device))
         newest = state.reports[-1] if state.reports else None
         if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
             break
         report = _train_epoch(state, epoch, validation)
         state.reports.append(report)
         if report is best_epoch(state.reports):
-            state.best = copy.deepcopy(state.averaged.state_dict())
+            state.best = copy.deepcopy(state.trainer.averaged.state_dict())
         run.events.phase(Phase.FIRST, (trained + report.epoch / schedule.epochs) / config.first_stages)
         run.events.epoch(report)
     network.load_state_dict(state.best)
@@ -190,7 +190,7 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
     state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
     loss_function = warmup or method.loss(LossSettings(config.adversary, method.own_settings(config.own)))
     loss, health = state.trainer.epoch(loss_function, state.batches(schedule.steps_per_epoch))
-    recall = validate(state.averaged, validation, device=state.device)
+    recall = validate(state.trainer.averaged, validation, device=state.device)
     return EpochReport(
         epoch=epoch + 1,
         phase="warm-up" if warmup is not None else config.method,
@@ -215,10 +215,6 @@ class _State:
         self.sampler = sampler
         self.reports: list[EpochReport] = []
         self.best: dict[str, Tensor] = copy.deepcopy(trainer.network.state_dict())
-
-    @property
-    def averaged(self) -> WakeWordNetwork:
-        return self.trainer.averaged
 
     def batches(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
         """``count`` augmented batches: normalised frames ``(batch, window, n_mfcc)`` and labels ``(batch,)``."""

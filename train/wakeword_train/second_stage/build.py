@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +18,7 @@ from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
+from wakeword_tools.handover import PointsAlone
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
@@ -225,7 +225,7 @@ class SecondStageTraining:
                 self.events.note(epoch.line())
         return trained
 
-    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> dict[str, Any] | None:
+    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> PointsAlone | None:
         """The points of the head alone, in all of the background: none of it by a head that was trained on who speaks."""
         of_fold: dict[int, list[Tensor]] = {}
         for clip, one in zip(self.speech.clips, embeddings, strict=True):

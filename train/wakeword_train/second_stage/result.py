@@ -4,14 +4,13 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
-from wakeword_tools.handover import ALONE
+from wakeword_tools.handover import PointsAlone
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
@@ -81,15 +80,15 @@ class SecondStageResult:
     """The heads as ONNX files, in the sequence of their folds, each trained without the recorded speakers of its fold;
     empty if they are not known."""
 
-    alone: Mapping[str, Any] | None = None
+    alone: PointsAlone | None = None
     """How often the head alone fires: see ``points_alone``."""
 
     @property
-    def head_training(self) -> dict[str, Any] | None:
+    def head_training(self) -> dict[str, object] | None:
         """For the card: the last epoch of the head with its adversary, and its points alone; ``None`` if none is known."""
         if not self.heads:
             return None
-        alone = {} if self.alone is None else {ALONE: dict(self.alone)}
+        alone = {} if self.alone is None else {"alone": self.alone._asdict()}
         return dataclasses.asdict(self.heads[-1][-1]) | alone
 
     def stage_one_scores(self) -> ScoreSet:

@@ -1,7 +1,6 @@
 """The head: a small network on the newest embeddings, its ONNX file, and how often it fires alone."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import onnx
@@ -13,7 +12,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
-from wakeword_tools.handover import RATES_ALONE
+from wakeword_tools.handover import PointsAlone
 from wakeword_tools.measure.scores import threshold_allowing_events
 
 MAX_DIFFERENCE = 1e-3
@@ -145,10 +144,14 @@ _LEAST = 1e-9
 """Scores are kept so far from 0 and 1."""
 
 
+_RATES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""False accepts an hour."""
+
+
 def points_alone(
     heads: Sequence[HeadNetwork], recordings: Mapping[int, Sequence[Tensor]], hours: float
-) -> dict[str, Any] | None:
-    """The hours, and pairs of a rate, false accepts an hour, and the logit at which the heads together keep it.
+) -> PointsAlone | None:
+    """The points of the heads together.
 
     ``recordings``: for the number of each head, embeddings ``(steps, 96)`` of recordings without the word by people that
     it was not trained on, ``hours`` in all. Rates that the hours allow no event at are left out;
@@ -161,9 +164,9 @@ def points_alone(
                 looks = embeddings.unfold(0, HEAD_EMBEDDINGS, 1).transpose(1, 2)
                 logits = head_logits(heads[number], looks).tolist()
                 streams.append(np.array([score_of_logit(logit) for logit in logits]))
-    found: list[list[float]] = []
-    for rate in RATES_ALONE:
+    found = []
+    for rate in _RATES:
         if streams and (allowed := int(rate * hours)):
             threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
-            found.append([rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)])
-    return {"hours": round(hours, 2), "points": found} if found else None
+            found.append((rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)))
+    return PointsAlone(round(hours, 2), tuple(found)) if found else None
