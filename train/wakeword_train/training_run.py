@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from wakeword.base.events import Events, Line
 from wakeword.batch.jobs.job_run import in_this_process
@@ -148,7 +147,7 @@ def adversary_advice(epochs: Sequence[AdversaryHealth | None], *, of: str = "") 
     )
 
 
-def made_with() -> dict[str, Any]:
+def made_with() -> dict[str, object]:
     """What a card says of when, and with which packages, its model was made."""
     packages = ("wakeword", "torch", "numpy", "onnx", "onnxruntime")
     return {

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
 
 from wakeword.base.text import counted, printable
 from wakeword.cli.app import INSIDE
@@ -65,7 +64,7 @@ def print_check(options: CheckOptions) -> None:
         _print(advice, phrases, spellings)
 
 
-def _entry(advice: Advice) -> dict[str, Any]:
+def _entry(advice: Advice) -> dict[str, object]:
     return {
         "keyword": advice.keyword,
         "language": advice.language,
