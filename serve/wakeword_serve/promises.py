@@ -13,7 +13,7 @@ def promise_and_count(
 ) -> list[dict[str, object]]:
     """For each word, for JSON: its promise of false accepts an hour, and the wakes that were none in the hours listened."""
     wakes = [one for one in events if one.client and not one.near_miss]
-    return [_counted(word, heard.get((word.phrase, word.threshold), HeardTime()), wakes) for word in words]
+    return [_counted(word, heard.get(Listened(word.phrase, word.threshold), HeardTime()), wakes) for word in words]
 
 
 def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) -> dict[str, object]:
@@ -34,7 +34,7 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) ->
     if hours > 0:
         low, high = poisson_rate(no, hours)
         found |= {"counted": no / hours, "low": low, "high": high}
-        found["verdict"] = _verdict(word.promise, low, high, poisson_rate(no + unlabelled, hours)[1])
+        found["verdict"] = _verdict(word.promise, low, high, poisson_rate(no + unlabelled, hours).high)
     return found
 
 

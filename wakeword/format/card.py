@@ -20,7 +20,7 @@ from wakeword.format.verifier_card import VerifierCard, require_above_floor
 
 SCHEMA = 4
 """Version of the layout of a file with a card, and with a digest (``format.digest``)."""
-MAX_CARD_BYTES = 2**20
+_MAX_CARD_BYTES = 2**20
 """Largest size of the card as JSON; the included models have 12 kB."""
 
 DEFAULT_HOP = 16
@@ -129,8 +129,8 @@ class ModelCard:
     def from_json(cls, text: str) -> "ModelCard":
         """Read what ``to_json`` wrote. ``ModelError`` on another schema and on anything malformed."""
         try:
-            if len(text) > MAX_CARD_BYTES:
-                raise ModelError(f"expected a model card of at most {MAX_CARD_BYTES} bytes, got {len(text)}")
+            if len(text) > _MAX_CARD_BYTES:
+                raise ModelError(f"expected a model card of at most {_MAX_CARD_BYTES} bytes, got {len(text)}")
             raw = json.loads(text)
             schema = raw.pop("schema")
             if schema != SCHEMA:

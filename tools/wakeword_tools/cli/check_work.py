@@ -76,7 +76,7 @@ def _entry(advice: Advice) -> dict[str, object]:
         "syllables": advice.syllables,
         "said_anyway_per_hour": _known(advice.anyway_per_hour),
         "close_words_per_hour": _known(advice.close_per_hour),
-        "by_ear": advice.by_ear and dict(zip(("per_hour", "recall"), map(_known, advice.by_ear), strict=True)),
+        "by_ear": advice.by_ear and {"per_hour": _known(advice.by_ear.per_hour), "recall": advice.by_ear.recall},
         "said": [
             {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
             for one in _listed(advice)

@@ -24,15 +24,17 @@ HEAD_RECORD = "head"
 """Entry of the card's record of training with the last epoch of the second stage's head."""
 
 
-class _SharedDigests(NamedTuple):
+class SharedDigests(NamedTuple):
+    """SHA-256 of the networks that all models share, in hex."""
+
     embedding: str
     phonemes: str
 
 
-def shipped_digests() -> _SharedDigests:
+def shipped_digests() -> SharedDigests:
     """The digests of the embedding and of the phoneme recogniser that come with this version, for a card."""
     folder = assets_folder() / "encoders"
-    return _SharedDigests(file_digest(folder / EMBEDDING_FILE), file_digest(folder / PHONEMES_FILE))
+    return SharedDigests(file_digest(folder / EMBEDDING_FILE), file_digest(folder / PHONEMES_FILE))
 
 
 def with_verifier(

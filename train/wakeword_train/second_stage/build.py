@@ -79,7 +79,7 @@ class SecondStageTraining:
         self.ear = ear = ear_beside(pack, config.language)
         heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
         self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard)
-        digest, _ = shipped_digests()
+        digest = shipped_digests().embedding
         self.embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
         spoken = SpokenKeyword.of(config)
         ways = spoken.variants(ear.network.tokens, ear.costs) if self.settings.phonemes else ()

@@ -16,9 +16,9 @@ from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, th
 from wakeword_train.data.store import ClipStore
 
 _CONFIG = FeatureConfig()
-SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
+_SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
 """Samples from one embedding to the next."""
-STEP_OVERLAP = _CONFIG.n_fft - _CONFIG.hop_length
+_STEP_OVERLAP = _CONFIG.n_fft - _CONFIG.hop_length
 """Samples of a step's last frame that belong to the next step too."""
 
 WARP = 0.15
@@ -27,7 +27,7 @@ TILT = 2.5
 """Standard deviation of the random smooth curve, dB, that a microphone and a room add to a spectrum."""
 _KNOTS = 5
 
-WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
+WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * _SAMPLES_OF_STEP + _STEP_OVERLAP
 """Samples of a look, warm-up of the embedding included."""
 
 _EARLIEST, _LATEST = 0.02, 0.55
