@@ -34,7 +34,7 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) ->
     if hours > 0:
         low, high = poisson_rate(no, hours)
         found |= {"counted": no / hours, "low": low, "high": high}
-        found["verdict"] = _verdict(word.promise, low, high, poisson_rate(no + unlabelled, hours).high)
+        found["verdict"] = _verdict(word.promise, low, high, poisson_rate(no + unlabelled, hours)[1])
     return found
 
 

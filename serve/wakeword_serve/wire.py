@@ -8,7 +8,7 @@ event; this one is for a network that cannot be trusted.
 import asyncio
 import json
 from collections.abc import Coroutine, Iterable
-from typing import Any, NamedTuple, SupportsIndex, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 from wyoming.event import Event
 from wyoming.version import __version__ as protocol_version
@@ -88,10 +88,10 @@ async def _within(seconds: float, what: str, reading: Coroutine[Any, Any, _T]) -
 
 async def _rest_of_event(reader: asyncio.StreamReader, begin: bytes) -> Event:
     line = begin if begin == b"\n" else begin + await reader.readuntil()
-    header = _header_of(_object(line, "the header of an event"))
-    if header.data_length:
-        header.data.update(_object(await reader.readexactly(header.data_length), "the data of an event"))
-    return Event(header.kind, header.data, await reader.readexactly(header.payload_length) or None)
+    kind, content, data_length, payload_length = _header_of(_object(line, "the header of an event"))
+    if data_length:
+        content.update(_object(await reader.readexactly(data_length), "the data of an event"))
+    return Event(kind, content, await reader.readexactly(payload_length) or None)
 
 
 def encode(event: Event) -> bytes:
@@ -107,15 +107,8 @@ def encode(event: Event) -> bytes:
     return json.dumps(header).encode() + b"\n" + data + payload
 
 
-class _Header(NamedTuple):
-    kind: str
-    data: dict[str, Any]
-    data_length: int
-    """Bytes of further data."""
-    payload_length: int
-
-
-def _header_of(content: dict[str, Any]) -> _Header:
+def _header_of(content: dict[str, Any]) -> tuple[str, dict[str, Any], int, int]:
+    """Type, data, and the lengths of further data and of the payload."""
     kind, data = content.get("type"), content.get("data")
     if not isinstance(kind, str) or not 0 < len(kind) <= _MAX_TYPE:
         raise WireError(f"expected an event with a type, got the type {_short(kind)}")
@@ -128,7 +121,7 @@ def _header_of(content: dict[str, Any]) -> _Header:
         if not isinstance(length, int) or isinstance(length, bool) or not 0 <= length <= most:
             raise WireError(f"expected a {name} of 0 to {most} bytes, got {_short(length)}")
         lengths.append(length)
-    return _Header(kind, data or {}, *lengths)
+    return kind, data or {}, lengths[0], lengths[1]
 
 
 def _object(text: bytes, what: str) -> dict[str, Any]:

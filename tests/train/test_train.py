@@ -1,7 +1,6 @@
 """``wakeword train`` writes a model that works, or one line of error."""
 
 import dataclasses
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,11 +14,11 @@ from wakeword.base.errors import SynthesisError
 from wakeword.cli.console import note
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import read_model
-from wakeword_tools.handover import PointsAlone
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.heads.head_fit import HeadEpoch
+from wakeword_train.second_stage.heads.head_network import PointsAlone
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.train_command import advice_on, judge_words
 from wakeword_train.training import TrainingResult
@@ -265,7 +264,6 @@ def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
     alone = PointsAlone(2.0, ((0.5, 2.0),))
     record = dataclasses.replace(second, alone=alone).head_training
     assert record == dataclasses.asdict(heads[0][1]) | {"alone": {"hours": 2.0, "points": ((0.5, 2.0),)}}
-    assert PointsAlone.of_card({"head": json.loads(json.dumps(record))}) == alone
     assert dataclasses.replace(second, heads=()).head_training is None
     assert len(advice_on(dataclasses.replace(result, reports=[bad]))) == 2
 

@@ -15,14 +15,7 @@ from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import (
-    Clip,
-    deal_speakers,
-    hold_out,
-    read_folder,
-    read_speech_commands,
-    without_fold,
-)
+from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands, without_fold
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.epochs import best_epoch, build_network, fit, validation_set
@@ -176,10 +169,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
 
 
 def provenance(
-    config: TrainConfig,
-    stores: dict[Kind, ClipStore],
-    held_out: dict[Kind, ClipStore],
-    reports: list[EpochReport],
+    config: TrainConfig, stores: dict[Kind, ClipStore], held_out: dict[Kind, ClipStore], reports: list[EpochReport]
 ) -> dict[str, object]:
     """The card's record of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
     return {

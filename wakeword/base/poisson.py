@@ -3,19 +3,11 @@
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 _HALVINGS = 200
 """More than a float has digits."""
-
-
-class Interval(NamedTuple):
-    """The ends of what holds a rate with a probability, 95 % if none is said."""
-
-    low: float
-    high: float
 
 
 def poisson_cdf(events: int, mean: float) -> float:
@@ -27,10 +19,10 @@ def poisson_cdf(events: int, mean: float) -> float:
     return min(1.0, float(np.exp(logs).sum()))
 
 
-def poisson_rate(events: int, hours: float) -> Interval:
+def poisson_rate(events: int, hours: float) -> tuple[float, float]:
     """The exact 95 % interval of a rate of events an hour. Source: Garwood, Biometrika 28 (1936)."""
     low, high = _means(events, (1 - 0.95) / 2)
-    return Interval(low / hours, high / hours)
+    return low / hours, high / hours
 
 
 @lru_cache(4_096)

@@ -15,7 +15,7 @@ from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
 from wakeword_export.head.head_scores import HeadListener
-from wakeword_tools.handover import PointsAlone
+from wakeword_tools.handover import ALONE
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
@@ -64,11 +64,13 @@ class Noted(NamedTuple):
 
 def noted(card: ModelCard, fa_per_hour: float) -> Noted | None:
     """``None`` if the training noted nothing of use. Between its rates the logit is interpolated by their logarithm."""
-    alone = PointsAlone.of_card(card.training)
-    if alone is None or not alone.points:
-        return None
-    hours, (rates, logits) = alone.hours, np.array(alone.points).T
-    if not (np.isfinite([*rates, *logits, hours]).all() and rates[0] > 0 and (np.diff(rates) > 0).all()):
+    try:
+        alone = card.training["head"][ALONE]
+        hours = float(alone["hours"])
+        rates, logits = np.array(alone["points"], np.float64).T
+    except (KeyError, TypeError, ValueError):
+        return None  # of an older training, or not ours
+    if not (len(rates) and np.isfinite([*rates, *logits, hours]).all() and rates[0] > 0 and (np.diff(rates) > 0).all()):
         return None
     rate = max(fa_per_hour, float(rates[0]))
     found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))

@@ -18,7 +18,6 @@ from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
-from wakeword_tools.handover import PointsAlone
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
@@ -44,7 +43,7 @@ from wakeword_train.second_stage.evidence import (
 from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, points_alone
+from wakeword_train.second_stage.heads.head_network import HeadNetwork, PointsAlone, head_bytes, points_alone
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
@@ -58,11 +57,7 @@ class SecondStageTraining:
     """One run: see ``train_second_stage``."""
 
     def __init__(
-        self,
-        run: TrainingRun,
-        stage_one: Path,
-        clips: Iterable[Clip],
-        stand_ins: Sequence[StandIn] = (),
+        self, run: TrainingRun, stage_one: Path, clips: Iterable[Clip], stand_ins: Sequence[StandIn] = ()
     ) -> None:
         self.training = run
         self.config = config = run.config
@@ -127,12 +122,7 @@ class SecondStageTraining:
             draft = dataclasses.replace(
                 draft, phonemes=(), phoneme_losses=(), phonemes_digest=None, quick_digest=None, quick_gate=0.0
             )
-        card = dataclasses.replace(
-            draft,
-            fusion=fusion,
-            candidates_per_hour=candidates.rate(gate),
-            data=description,
-        )
+        card = dataclasses.replace(draft, fusion=fusion, candidates_per_hour=candidates.rate(gate), data=description)
         return SecondStageResult(
             head_bytes(heads[-1]),
             card,
@@ -328,11 +318,7 @@ class SecondStageTraining:
 
 
 def train_second_stage(
-    run: TrainingRun,
-    stage_one: Path,
-    clips: Iterable[Clip],
-    *,
-    stand_ins: Sequence[StandIn] = (),
+    run: TrainingRun, stage_one: Path, clips: Iterable[Clip], *, stand_ins: Sequence[StandIn] = ()
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 

@@ -1,6 +1,7 @@
 """The head: a small network on the newest embeddings, its ONNX file, and how often it fires alone."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import onnx
@@ -12,10 +13,9 @@ from wakeword.base.errors import ModelError
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
-from wakeword_tools.handover import PointsAlone
 from wakeword_tools.measure.scores import threshold_allowing_events
 
-MAX_DIFFERENCE = 1e-3
+_MAX_DIFFERENCE = 1e-3
 """Largest difference of the exported head's logits from torch's, relative to logits above 1."""
 
 
@@ -136,8 +136,8 @@ def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
     head = Head(data)
     found = np.array([head(look) for look in looks.numpy()])
     difference = float(np.abs(found - expected).max() / max(1, np.abs(expected).max()))
-    if not difference <= MAX_DIFFERENCE:
-        raise ModelError(f"expected the exported head within {MAX_DIFFERENCE} of torch, got {difference:.2g}")
+    if not difference <= _MAX_DIFFERENCE:
+        raise ModelError(f"expected the exported head within {_MAX_DIFFERENCE} of torch, got {difference:.2g}")
 
 
 _LEAST = 1e-9
@@ -146,6 +146,14 @@ _LEAST = 1e-9
 
 _RATES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """False accepts an hour."""
+
+
+class PointsAlone(NamedTuple):
+    """How often heads fire alone."""
+
+    hours: float
+    points: tuple[tuple[float, float], ...]
+    """Pairs of a rate, false accepts an hour, and the logit at which it is kept."""
 
 
 def points_alone(
