@@ -196,7 +196,7 @@ class Detector(StreamAccess):
             detections += found
             failures += self._report(found, missed)
         if failures:
-            failures[0].detections = detections  # type: ignore[attr-defined]
+            failures[0].detections = detections  # type: ignore[attr-defined]  # any error may carry them
             raise failures[0]
         return detections
 

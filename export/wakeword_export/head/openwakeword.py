@@ -25,8 +25,6 @@ from wakeword_export.head.head_promise import (
     LAX,
     STRICT,
     USUAL,
-    HeadPoint,
-    HeadPromise,
     calibrated,
     guessed,
     moved,
@@ -67,7 +65,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     weights = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     head = logit_of_head(graph, weights)
     logit, known = head_with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
-    measured = bool(order.recordings.files.get(Kind.BACKGROUND))
+    measured = order.recordings.files.get(Kind.BACKGROUND)
     if not measured and logit != head:
         speech = None if known is None or order.speech is None else order.speech(card)
         if speech is None:  # nothing says how often both fire: the head alone
@@ -83,7 +81,9 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
             order.report(f"listening to {speech[1]:.1f} h of the starter pack's speech")
             point = moved(point, rate, HeadListener(graph.runner(head), features), listener, *speech)
     if measured:
-        point, promise = _calibrated(order, listener)
+        order.report(f"listening to {len(measured)} recordings of background as openWakeWord does")
+        scores = exported_scores(listener, order.recordings, warn=order.report)
+        point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
         lines, content = promise.lines(), promise.to_json()
     lines = [*lines, _ALONE if logit == head else _BOTH]
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
@@ -111,14 +111,6 @@ def head_with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
     if fit is None:
         return head
     return graph.joined(flat.ADD, head, graph.scaled(fit, _FIT_COUNTS))
-
-
-def _calibrated(order: ExportOrder, listener: HeadListener) -> tuple[HeadPoint, HeadPromise]:
-    """The point on the recordings, and what it does there."""
-    background = order.recordings.files[Kind.BACKGROUND]
-    order.report(f"listening to {len(background)} recordings of background as openWakeWord does")
-    scores = exported_scores(listener, order.recordings, warn=order.report)
-    return calibrated(scores, order.fa_per_hour, warn=order.report)
 
 
 _README = """\

@@ -271,7 +271,7 @@ class SpeechOrigin(nn.Module):
         """Its error, both origins alike; the network learns from ``-weight`` times it."""
         errors = []
         for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
-            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]
+            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]  # of torch
             errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
         return (errors[0] + errors[1]) / 2
 
