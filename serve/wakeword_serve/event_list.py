@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from wakeword.saving.saved_pairs import age_of, is_saved_pair
 from wakeword.saving.sorting import Answer, SavedPair, read_pair
@@ -41,7 +40,7 @@ def kept_list(folder: Path) -> dict[str, SavedPair]:
     return {name: found[name] for name in sorted(found, key=age_of, reverse=True)}
 
 
-def shown_event(event: SavedPair) -> dict[str, Any]:
+def shown_event(event: SavedPair) -> dict[str, object]:
     """An event for JSON."""
     named = ("time", "score", "threshold", "near_miss", "client")
     return {

@@ -17,8 +17,13 @@ _MOST_BYTES = 4_000_000
 _MOST = 10**9
 """Seconds, or wakes: more are damage."""
 
-Listened = tuple[str, float]
-"""The phrase of a word, and its threshold: at another one it wakes more often or less."""
+
+class Listened(NamedTuple):
+    """What was listened for."""
+
+    phrase: str
+    threshold: float
+    """At another one it wakes more often or less."""
 
 
 class HeardTime(NamedTuple):
@@ -57,8 +62,9 @@ class HeardHours:
     def add(self, word: str, threshold: float, seconds: float, *, wakes: int = 0) -> None:
         """So many more seconds of audio were listened to, and so many wakes found in it. Never waits for the disk."""
         with self._adding:
-            before = self._pending.get((word, threshold), HeardTime())
-            self._pending[word, threshold] = before.plus(HeardTime(seconds, wakes))
+            listened = Listened(word, threshold)
+            before = self._pending.get(listened, HeardTime())
+            self._pending[listened] = before.plus(HeardTime(seconds, wakes))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="wakeword-hours", daemon=True)
                 self._thread.start()
@@ -124,7 +130,7 @@ def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
     try:
         for day, listed in read_json(path, _MOST_BYTES)["days"].items():
             for word, threshold, seconds, wakes, *_ in listed:
-                key = f"{datetime.fromisoformat(day):%Y-%m-%d}", (str(word), float(threshold))
+                key = f"{datetime.fromisoformat(day):%Y-%m-%d}", Listened(str(word), float(threshold))
                 heard = HeardTime(float(seconds), int(wakes))
                 if not (0 <= heard.seconds < _MOST and 0 <= heard.wakes < _MOST and 0 <= threshold <= 1):
                     raise ValueError(heard)

@@ -1,7 +1,6 @@
 """What the card of a word promises, against what was counted in this house."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from wakeword.base.poisson import poisson_rate
 from wakeword.saving.sorting import SavedPair
@@ -11,13 +10,13 @@ from wakeword_serve.words import OfferedWord
 
 def promise_and_count(
     words: Iterable[OfferedWord], heard: Mapping[Listened, HeardTime], events: Iterable[SavedPair]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """For each word, for JSON: its promise of false accepts an hour, and the wakes that were none in the hours listened."""
     wakes = [one for one in events if one.client and not one.near_miss]
-    return [_counted(word, heard.get((word.phrase, word.threshold), HeardTime()), wakes) for word in words]
+    return [_counted(word, heard.get(Listened(word.phrase, word.threshold), HeardTime()), wakes) for word in words]
 
 
-def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) -> dict[str, Any]:
+def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) -> dict[str, object]:
     # Wakes of before the hours, and at other thresholds, are no part of the count.
     of_word = [
         one
@@ -30,7 +29,7 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) ->
     # A limit may have deleted some, and for others the disk had no room.
     unlabelled = max(0, max(heard.wakes, len(of_word)) - no - yes)
     hours = heard.seconds / 3_600
-    found: dict[str, Any] = {"word": word.phrase, "promised": word.promise, "hours": hours, "no": no}
+    found: dict[str, object] = {"word": word.phrase, "promised": word.promise, "hours": hours, "no": no}
     found |= {"unlabelled": unlabelled, "verdict": "too few hours to tell"}
     if hours > 0:
         low, high = poisson_rate(no, hours)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -57,7 +56,7 @@ class Telemetry:
         self.started = time.monotonic()
         self._views: dict[int, StreamView] = {}
         self._numbers = 0
-        self._recent: deque[dict[str, Any]] = deque(maxlen=_RECENT)
+        self._recent: deque[dict[str, object]] = deque(maxlen=_RECENT)
 
     def begin(self, peer: str, stream: ListeningStream, group: str = "") -> int:
         """A stream begins, of a connection of that group; return its number, for ``end``."""
@@ -92,7 +91,7 @@ class Telemetry:
         """All figures in the text format of Prometheus."""
         return bytes(generate_latest(self.registry))
 
-    def snapshot(self, words: Mapping[str, str]) -> dict[str, Any]:
+    def snapshot(self, words: Mapping[str, str]) -> dict[str, object]:
         """What the live page shows, for JSON; ``words`` are the phrases of the words on offer."""
         return {
             "uptime": round(time.monotonic() - self.started, 1),
@@ -101,7 +100,7 @@ class Telemetry:
             "detections": list(self._recent),
         }
 
-    def _shown(self, view: StreamView) -> dict[str, Any]:
+    def _shown(self, view: StreamView) -> dict[str, object]:
         stream, peaks = view.stream, view.stream.peaks
         return {
             "number": view.number,

@@ -99,7 +99,7 @@ def encode(event: Event) -> bytes:
     # In ASCII: half a surrogate pair, which a client may send to get it back, has no bytes of its own.
     data = json.dumps(event.data).encode() if event.data else b""
     payload = event.payload or b""
-    header: dict[str, Any] = {"type": event.type, "version": protocol_version}
+    header: dict[str, object] = {"type": event.type, "version": protocol_version}
     if data:
         header["data_length"] = len(data)
     if payload:

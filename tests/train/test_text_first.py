@@ -114,8 +114,8 @@ def test_ten_people_decide_and_voices_no_more(tmp_path: Path, of_text: bytes) ->
         assert result.second_stage is not None
         card = read_model(result.path).card
         compared = compared_with_text(card, result.second_stage, typed, ("kokoro",))
-        assert (compared["of"], compared["default"]["clips"]) == (of, clips)
-        assert compared["default"]["trained"] == round(people / clips, 4)
+        assert (compared.of, compared.clips) == (of, clips)
+        assert compared.trained == round(people / clips, 4)
 
 
 def test_without_a_threshold_or_a_second_stage_nothing_is_compared(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.heads.head_fit import HeadEpoch
+from wakeword_train.second_stage.heads.head_network import PointsAlone
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.train_command import advice_on, judge_words
 from wakeword_train.training import TrainingResult
@@ -260,8 +261,9 @@ def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
     (advice,) = advice_on(result)
     assert "in 1 of 1 epochs of the second stage's heads the adversary ended on easier points" in advice
     assert second.head_training == dataclasses.asdict(heads[0][1])
-    alone = {"hours": 2.0, "points": [[0.5, 2.0]]}
-    assert dataclasses.replace(second, alone=alone).head_training == dataclasses.asdict(heads[0][1]) | {"alone": alone}
+    alone = PointsAlone(2.0, ((0.5, 2.0),))
+    record = dataclasses.replace(second, alone=alone).head_training
+    assert record == dataclasses.asdict(heads[0][1]) | {"alone": {"hours": 2.0, "points": ((0.5, 2.0),)}}
     assert dataclasses.replace(second, heads=()).head_training is None
     assert len(advice_on(dataclasses.replace(result, reports=[bad]))) == 2
 

@@ -55,7 +55,7 @@ def template() -> bytes:
     """The bytes of the file."""
     card = ModelCard("word", "0", WINDOW, SelfTest(LOGIT), licence="Apache-2.0")
     fusion = Fusion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    verifier = VerifierCard(GATE, WINDOW, shipped_digests()[0], fusion, 0.0)
+    verifier = VerifierCard(GATE, WINDOW, shipped_digests().embedding, fusion, 0.0)
     return with_verifier(model_bytes(constant_network(), card), deaf_head(), verifier)
 
 

@@ -13,8 +13,6 @@ DAMAGED_ARCHIVE = (OSError, *DAMAGED, EOFError, RuntimeError, BadZipFile, zlib.e
 """What numpy and its libraries raise for a file of arrays that is damaged, or has other ones than expected."""
 ALONE = "alone"
 """Entry of a card's record of its head: ``{"hours": ..., "points": [[rate, logit], ...]}`` of the head alone."""
-RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-"""The rates there, false accepts an hour."""
 
 
 def file_stem(keyword: str) -> str:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from wakeword.base.errors import ConfigError, naming, reason_of
 from wakeword.format.card import MAX_WINDOW
@@ -28,7 +28,7 @@ class NetworkConfig:
     """The network's shape."""
 
     hidden_size: int = 192
-    pooling: str = "attention"
+    pooling: Pooling = "attention"
     window: int = 96
     """Frames of one window, 100 a second."""
     stack: int = 8
@@ -40,8 +40,6 @@ class NetworkConfig:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.pooling not in get_args(Pooling):
-            raise ConfigError(f"expected pooling {', '.join(get_args(Pooling))}, got {self.pooling!r}")
         check_fields(
             self,
             hidden_size=(1, MANY),
@@ -96,7 +94,7 @@ class TrainConfig:
     method: str = DEFAULT_METHOD
     seed: int = 0
     licence: str = "unknown"
-    split: str = "published"
+    split: Literal["published", "dealt"] = "published"
     """``published``: the lists or the hash rule of Speech Commands. ``dealt``: its speakers dealt out again,
     for an excerpt that holds only one of the published splits."""
     validation_share: float = 0.15
@@ -125,7 +123,7 @@ class TrainConfig:
     mining: MiningConfig = field(default_factory=MiningConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
-    own: Any = None
+    own: object = None
     """The method's own settings, of the class ``Method.settings``; ``None`` for their defaults or where it has none.
     In TOML it is the table of the method's name."""
     synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
@@ -142,8 +140,6 @@ class TrainConfig:
         method = method_named(self.method)
         method.check_warmup(self.schedule.warmup_epochs)
         method.own_settings(self.own)
-        if self.split not in ("published", "dealt"):
-            raise ConfigError(f"expected split published or dealt, got {self.split!r}")
         check_fields(self, background_evidence=(1e-6, 1 - 1e-6))
         if self.background_folds < 0 or self.background_folds == 1:
             raise ConfigError(f"expected background_folds of 2 or more, or 0, got {self.background_folds}")
@@ -213,23 +209,25 @@ def build_config(raw: dict[str, Any]) -> TrainConfig:
 
 def _build(cls: type[Any], raw: dict[str, Any], place: str) -> Any:
     """A dataclass from a TOML table, with its types checked."""
-    fields = {f.name: f for f in dataclasses.fields(cls) if f.type is not Any}
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.type is not object}
     values: dict[str, Any] = {}
     for key, value in raw.items():
         name = f"{place}{key}"
         if key not in fields:
             raise ConfigError(f"unknown setting {name!r}; known are: {', '.join(fields)}")
         wanted = fields[key].type
-        if dataclasses.is_dataclass(wanted):
+        if isinstance(wanted, type) and dataclasses.is_dataclass(wanted):
             if not isinstance(value, dict):
                 raise ConfigError(f"expected {name} to be a table, got {value!r}")
-            values[key] = _build(wanted, value, f"{name}.")  # type: ignore[arg-type]
+            values[key] = _build(wanted, value, f"{name}.")
         elif wanted is float and isinstance(value, int) and not isinstance(value, bool):
             values[key] = float(value)
         elif wanted == tuple[str, ...] and isinstance(value, list) and all(isinstance(v, str) for v in value):
             values[key] = tuple(value)
-        elif isinstance(wanted, type) and type(value) is wanted:
+        elif type(value) is wanted or (get_origin(wanted) is Literal and value in get_args(wanted)):
             values[key] = value
+        elif get_origin(wanted) is Literal:
+            raise ConfigError(f"expected {name} to be {' or '.join(get_args(wanted))}, got {value!r}")
         else:
             raise ConfigError(f"expected {name} to be of type {getattr(wanted, '__name__', wanted)}, got {value!r}")
     return cls(**values)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -231,7 +230,7 @@ def _others(folders: DataFolders, phrase: str) -> list[Clip]:
 
 def _provenance(
     base: Path, card: ModelCard, takes: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The card's record of a fine-tuned model."""
     fingerprint = hashlib.sha256(read_model_bytes(base)).hexdigest()[:16]
     source = f"fine-tuned from {card.phrase} {card.version} ({fingerprint}), {len(takes)} own recordings"

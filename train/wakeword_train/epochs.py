@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +20,7 @@ from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import Trainer
 from wakeword_train.methods.registry import LossSettings, method_named
-from wakeword_train.model.network import Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
+from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.training_run import EpochReport, Phase, TrainingRun
 
 _MOST_LONG = 5_000
@@ -138,23 +137,23 @@ def fit(
     network = network.to(device)
     schedule = config.schedule
     trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
-    state = _State(config, network, trainer, sampler, device)
+    state = _State(config, trainer, sampler, device)
     if method.pretrain is not None:
         method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch))
         trainer.restart_average()
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(schedule.epochs):
         if epoch == schedule.warmup_epochs:
-            sampler.relocate_words(partial(score_windows, state.averaged, device=device))
+            sampler.relocate_words(partial(score_windows, state.trainer.averaged, device=device))
         if epoch in mining_epochs:
-            sampler.mine(partial(score_windows, state.averaged, device=device))
+            sampler.mine(partial(score_windows, state.trainer.averaged, device=device))
         newest = state.reports[-1] if state.reports else None
         if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
             break
         report = _train_epoch(state, epoch, validation)
         state.reports.append(report)
         if report is best_epoch(state.reports):
-            state.best = copy.deepcopy(state.averaged.state_dict())
+            state.best = copy.deepcopy(state.trainer.averaged.state_dict())
         run.events.phase(Phase.FIRST, (trained + report.epoch / schedule.epochs) / config.first_stages)
         run.events.epoch(report)
     network.load_state_dict(state.best)
@@ -173,11 +172,10 @@ def best_epoch(reports: list[EpochReport]) -> EpochReport:
 
 def build_network(config: TrainConfig) -> WakeWordNetwork:
     """A new network of the configured shape."""
-    pooling: Pooling = config.network.pooling  # type: ignore[assignment]
     return WakeWordNetwork(
         n_features=FeatureConfig().n_mfcc,
         hidden_size=config.network.hidden_size,
-        pooling=pooling,
+        pooling=config.network.pooling,
         stack=config.network.stack,
         stem=config.network.stem,
         dropout=config.network.dropout,
@@ -192,7 +190,7 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
     state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
     loss_function = warmup or method.loss(LossSettings(config.adversary, method.own_settings(config.own)))
     loss, health = state.trainer.epoch(loss_function, state.batches(schedule.steps_per_epoch))
-    recall = validate(state.averaged, validation, device=state.device)
+    recall = validate(state.trainer.averaged, validation, device=state.device)
     return EpochReport(
         epoch=epoch + 1,
         phase="warm-up" if warmup is not None else config.method,
@@ -209,24 +207,18 @@ class _State:
     """Everything that changes during training."""
 
     def __init__(
-        self, config: TrainConfig, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler, device: str
+        self, config: TrainConfig, trainer: Trainer[WakeWordNetwork], sampler: BatchSampler, device: str
     ) -> None:
         self.config = config
         self.device = device
-        self.network = network
         self.trainer = trainer
         self.sampler = sampler
         self.reports: list[EpochReport] = []
-        self.best: dict[str, Any] = copy.deepcopy(network.state_dict())
-
-    @property
-    def averaged(self) -> WakeWordNetwork:
-        network: WakeWordNetwork = self.trainer.averaged  # type: ignore[assignment]
-        return network
+        self.best: dict[str, Tensor] = copy.deepcopy(trainer.network.state_dict())
 
     def batches(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
         """``count`` augmented batches: normalised frames ``(batch, window, n_mfcc)`` and labels ``(batch,)``."""
         self.sampler.restart()
         for _ in range(count):
             batch = self.sampler.next()
-            yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
+            yield self.trainer.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -12,6 +13,8 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from wakeword.base.errors import DataError
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import Loss
+
+_NetworkT = TypeVar("_NetworkT", bound=nn.Module)
 
 
 def shuffled(
@@ -23,12 +26,12 @@ def shuffled(
         yield inputs[rows], labels[rows]
 
 
-class Trainer:
+class Trainer(Generic[_NetworkT]):
     """A network under training: its optimiser and the running average of its weights."""
 
     def __init__(
         self,
-        network: nn.Module,
+        network: _NetworkT,
         learning_rate: float,
         weight_decay: float,
         averaging: float,
@@ -37,15 +40,15 @@ class Trainer:
         self.network = network
         self.generator = generator
         """Draws the adversaries' starting points."""
-        self._decay = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
+        self._decay = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]  # torch has no types
         self.average = AveragedModel(network, multi_avg_fn=self._decay)
         self._rate = learning_rate
         self.optimiser = torch.optim.AdamW(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
 
     @property
-    def averaged(self) -> nn.Module:
+    def averaged(self) -> _NetworkT:
         """The network with the averaged weights."""
-        return self.average.module
+        return cast(_NetworkT, self.average.module)  # torch types it as any module
 
     def restart_average(self) -> None:
         """Restart the average from the present weights and buffers."""
@@ -72,7 +75,7 @@ class Trainer:
             if not bool(torch.isfinite(loss)):
                 raise DataError(f"the loss became {float(loss)} after {len(losses)} steps; lower the learning rate")
             self.optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(loss)
             nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
             self.optimiser.step()
             self.average.update_parameters(self.network)
@@ -86,6 +89,6 @@ def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
     """The means over the batches, with the sum of the fallbacks; ``None`` for none."""
     if not health:
         return None
-    names = [field.name for field in dataclasses.fields(AdversaryHealth)]
+    names = [field.name for field in dataclasses.fields(AdversaryHealth) if field.name != "fallbacks"]
     means = {name: float(np.mean([getattr(of_batch, name) for of_batch in health])) for name in names}
-    return dataclasses.replace(AdversaryHealth(**means), fallbacks=sum(h.fallbacks for h in health))  # type: ignore[arg-type]
+    return AdversaryHealth(**means, fallbacks=sum(of_batch.fallbacks for of_batch in health))

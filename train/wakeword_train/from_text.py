@@ -29,7 +29,7 @@ from wakeword.verify.phoneme_verifier import PhonemeVerifier
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.handover import file_stem
-from wakeword_tools.texts.advice import Advice, Grade, reasons, require_short
+from wakeword_tools.texts.advice import Advice, ByEar, Grade, reasons, require_short
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.recogniser import HeardAs
@@ -118,8 +118,8 @@ def typed_model(text: str) -> Path:
     return path
 
 
-def by_ear(word: str) -> tuple[float, float] | None:
-    """False accepts an hour and recall that a model of an English word from its text promises at its default.
+def by_ear(word: str) -> ByEar | None:
+    """What a model of an English word from its text promises at its default.
 
     ``(inf, 0)`` if speech sounds too much like it, and ``None`` if there is no such model for another reason: the word is
     too long, or has sounds that the recogniser does not know.
@@ -127,10 +127,10 @@ def by_ear(word: str) -> tuple[float, float] | None:
     try:
         point = parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
     except TooCommonError:
-        return math.inf, 0.0
+        return ByEar(math.inf, 0.0)
     except ConfigError:
         return None
-    return point.target, point.recall
+    return ByEar(point.target, point.recall)
 
 
 def tell(path: Path, *, takes: bool = False) -> None:

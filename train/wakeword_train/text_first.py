@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,20 @@ from wakeword_train.points import COMPARED, FEW
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training import TrainingResult
+
+
+class Compared(NamedTuple):
+    """The shares of the same held-out clips of the word that two models find, each at its own default."""
+
+    of: str
+    """Whose voices they are."""
+    clips: int
+    text: float
+    trained: float
+
+    def to_json(self) -> dict[str, object]:
+        """As a card has it."""
+        return {"of": self.of, "default": {"clips": self.clips, "text": self.text, "trained": self.trained}}
 
 
 def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) -> str | None:
@@ -42,25 +56,22 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
         return f"kept the trained model, as the text alone makes none: {error}"
     whole = read_model_bytes(result.path)
     write_whole(trained, whole)
-    compared = compared_with_text(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
-    own = compared["default"]
+    own = compared_with_text(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
     points = card.point(), parse_model(typed).card.point()
     found = (
-        f"{own['trained']:.0%} of {own['clips']} held-out clips of {compared['of']} at {points[0].name}, the text alone "
-        f"{own['text']:.0%} at {points[1].name}"
+        f"{own.trained:.0%} of {own.clips} held-out clips of {own.of} at {points[0].name}, the text alone "
+        f"{own.text:.0%} at {points[1].name}"
     )
-    is_text = own["trained"] < own["text"] and points[1].target <= points[0].target
+    is_text = own.trained < own.text and points[1].target <= points[0].target
     kept, data = (parse_model(typed).card, typed) if is_text else (card, whole)
-    training = {**kept.training, COMPARED: compared | {"file": str(trained)}}
+    training = {**kept.training, COMPARED: own.to_json() | {"file": str(trained)}}
     write_whole(result.path, embed_card(data, dataclasses.replace(kept, training=training)))
     if is_text:
         return f"kept the model of the text alone: the trained one, which is in {trained}, finds {found}"
     return f"kept the trained model, which finds {found}"
 
 
-def compared_with_text(
-    card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]
-) -> dict[str, Any]:
+def compared_with_text(card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]) -> Compared:
     """What the trained model and the one of the text find of held-out clips of the word, as recorded and in noise.
 
     Each at its own default. ``card``: of the trained model. The clips are of people if ``FEW`` or more were held out,
@@ -78,5 +89,4 @@ def compared_with_text(
     )
     thresholds = (typed.card.point().threshold, card.point().threshold)
     text, trained = (round(float(np.mean(some >= one)), 4) for some, one in zip(scores, thresholds, strict=True))
-    of = "people" if by_people else "synthetic voices"
-    return {"of": of, "default": {"clips": len(chosen), "text": text, "trained": trained}}
+    return Compared("people" if by_people else "synthetic voices", len(chosen), text, trained)

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -170,7 +169,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
 
 def provenance(
     config: TrainConfig, stores: dict[Kind, ClipStore], held_out: dict[Kind, ClipStore], reports: list[EpochReport]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The card's record of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
     return {
         "method": config.method,
@@ -185,7 +184,7 @@ def provenance(
     }
 
 
-def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[str, Any]:
+def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[str, object]:
     """The card's record of the starter pack: no one in it is a stranger to the model."""
     own = [store for store in (sampler.packed, packed) if store is not None]
     if not own:
@@ -202,7 +201,7 @@ def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[st
 
 def _describe_languages(
     config: TrainConfig, stores: Sequence[dict[Kind, ClipStore]], packed: Sequence[PackedStore | None]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The card's record of the keyword's language, and of the hours of background: the pack's are English."""
     own = sum(some[Kind.BACKGROUND].hours for some in stores if Kind.BACKGROUND in some)
     of_pack = sum(store.hours for store in packed if store is not None)
@@ -210,7 +209,7 @@ def _describe_languages(
     return {"language": config.language, "background_hours": hours}
 
 
-def describe_encoder(config: TrainConfig) -> dict[str, Any]:
+def describe_encoder(config: TrainConfig) -> dict[str, object]:
     """The card's record of the encoder. ``ConfigError`` if it cannot be read or fits a network of another shape."""
     if not config.encoder:
         return {"encoder": "", "encoder_held_out_words": []}

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from wakeword.base.events import Events, Line
 from wakeword.batch.jobs.job_run import in_this_process
@@ -153,7 +152,7 @@ def todays_version() -> str:
     return f"{datetime.date.today():%Y.%m.%d}"
 
 
-def made_with() -> dict[str, Any]:
+def made_with() -> dict[str, object]:
     """What a card says of when, and with which packages, its model was made."""
     packages = ("wakeword", "torch", "numpy", "onnx", "onnxruntime")
     return {

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 
 @contextmanager

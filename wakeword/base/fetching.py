@@ -3,6 +3,7 @@
 import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPException, HTTPMessage
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from wakeword.base.errors import ConfigError, WakewordError
@@ -52,11 +53,11 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         self._local = local
 
     def redirect_request(
-        self, req: urllib.request.Request, fp: object, code: int, msg: str, headers: HTTPMessage, newurl: str
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
         if not _is_safe(newurl, local=self._local):
             raise ConfigError(f"expected an https address, was sent on to {shortened(newurl)}; nothing was downloaded")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _is_safe(address: str, *, local: bool) -> bool:

@@ -2,9 +2,19 @@
 
 import importlib.util
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from wakeword.base.errors import ConfigError, WakewordError, reason_of
+
+
+class _Named(Protocol):
+    """A record, which is known by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+RecordT = TypeVar("RecordT", bound=_Named)
 
 
 def plugin_names(group: str) -> list[str]:
@@ -15,11 +25,10 @@ def plugin_names(group: str) -> list[str]:
     return sorted({point.name for point in entry_points(group=group)})
 
 
-def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type[Any] | None = None) -> Any:
-    """What a package offers under ``name``; ``None`` if no package does.
+def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type[RecordT]) -> RecordT | None:
+    """The record that a package offers under ``name``, which must be its own; ``None`` if no package does.
 
-    ``kind``: the class of a record whose field ``name`` must be that name. Raises ``error`` for anything else, and for a
-    package that cannot be imported.
+    Raises ``error`` for anything of another ``kind``, and for a package that cannot be imported.
     """
     from importlib.metadata import entry_points
 
@@ -28,7 +37,7 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
             found = point.load()
         except (Exception, SystemExit) as reason:  # importing a package can raise any exception
             raise error(f"{name}: could not load {point.value}: {reason_of(reason)}") from reason
-        if kind is not None and (not isinstance(found, kind) or found.name != name):
+        if not isinstance(found, kind) or found.name != name:
             raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")
         return found
     return None

@@ -69,7 +69,7 @@ class ScanWork:
         """Whether all of it could be read."""
         return row.error is None
 
-    def to_json(self, row: Scanned) -> dict[str, Any]:
+    def to_json(self, row: Scanned) -> dict[str, object]:
         """Every number keeps all digits, so that a resumed run gives the same rows as one that was not killed."""
         return {
             **{field.name: getattr(row, field.name) for field in dataclasses.fields(row)},

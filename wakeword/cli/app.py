@@ -161,7 +161,7 @@ class _Plain:
     """A command with a help that shows flags as flags: newer releases of typer write ``<bool>`` next to them."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # the class it is mixed with has it
         for one in params:
             if getattr(one, "is_flag", False) and one.metavar is None:
                 one.metavar = ""

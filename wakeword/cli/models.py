@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -86,7 +86,7 @@ class _Listed:
     card: ModelCard
     included: bool
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, object]:
         """For JSON."""
         point = None if self.card.default_point is None else self.card.point()
         return {

@@ -39,7 +39,7 @@ def _function(run: Callable[[Any], None], options: Any) -> Callable[..., None]:
     def called(**values: Any) -> None:
         run(_made(options, values))
 
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     called.__annotations__ = {one.name: one.annotation for one in parameters}
     return called
 

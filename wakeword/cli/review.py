@@ -27,7 +27,7 @@ try:
     import termios
     import tty
 except ImportError:  # Windows
-    termios = None  # type: ignore[assignment]
+    termios = None  # type: ignore[assignment]  # a module elsewhere
 
 _ESCAPE_SECONDS = 0.05
 """Within this the rest of a key arrives that sends several characters."""
@@ -214,7 +214,7 @@ def _read_key() -> str | None:
         line = sys.stdin.readline()
         return line.strip().casefold()[:1] if line else None
     if termios is None:
-        import msvcrt  # type: ignore[import-not-found,unused-ignore]
+        import msvcrt  # type: ignore[import-not-found,unused-ignore]  # only Windows has it
 
         key: str = msvcrt.getwch()
     else:

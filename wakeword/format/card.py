@@ -117,14 +117,7 @@ class ModelCard:
         points = content["operating_points"]
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
-            for entry in (
-                "near",
-                "near_losses",
-                "phoneme_losses",
-                "phoneme_step",
-                "quick_digest",
-                "quick_gate",
-            ):
+            for entry in ("near", "near_losses", "phoneme_losses", "phoneme_step", "quick_digest", "quick_gate"):
                 if not content["verifier"][entry]:
                     del content["verifier"][entry]
         for point in points:
@@ -160,11 +153,11 @@ class ModelCard:
         return card
 
 
-def _read(kind: Any, value: Any) -> Any:
+def _read(kind: object, value: object) -> Any:
     """A value from JSON as the type of a field, dataclasses and tuples included. ``TypeError`` if it has another type."""
-    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, dict):
         types = get_type_hints(kind)
-        return kind(**{name: _read(types[name], part) for name, part in value.items()})  # type: ignore[operator]
+        return kind(**{name: _read(types[name], part) for name, part in value.items()})
     if get_origin(kind) is tuple and isinstance(value, list):
         return tuple(_read(get_args(kind)[0], part) for part in value)
     if get_origin(kind) is Mapping and isinstance(value, dict):
@@ -173,9 +166,8 @@ def _read(kind: Any, value: Any) -> Any:
         return None if value is None else _read(get_args(kind)[0], value)
     if kind is float and type(value) is int:
         return float(value)
-    # No field is a bool, and in Python a bool is an int.
-    if kind not in (int, float, str) or isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"expected {kind.__name__}, got {shortened(value)}")
+    if kind not in (int, float, str) or type(value) is not kind:
+        raise TypeError(f"expected {getattr(kind, '__name__', kind)}, got {shortened(value)}")
     return value
 
 

@@ -116,4 +116,4 @@ PORTAUDIO = PortAudioThread()
 
 def leave_open_at_exit() -> None:
     """Do not close PortAudio at exit, as sounddevice does: that would wait for a hanging driver without limit."""
-    atexit.unregister(getattr(sys.modules.get("sounddevice"), "_exit_handler", None))  # type: ignore[arg-type]
+    atexit.unregister(getattr(sys.modules.get("sounddevice"), "_exit_handler", None))  # type: ignore[arg-type]  # None is no function, and is ignored

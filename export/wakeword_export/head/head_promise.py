@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,13 +54,17 @@ def between(usual: float, lax: float) -> HeadPoint:
     return HeadPoint(logit, logit_of(STRICT) / spread)
 
 
-def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float, float] | None:
-    """The point at which the head alone kept a rate in the training's background, by heads that had not heard who speaks.
+class Noted(NamedTuple):
+    """Where the head alone kept a rate in the training's background, by heads that had not heard who speaks."""
 
-    Then the rate that it kept, the lowest that was noted if a lower one is asked for, and the hours of that background.
-    ``None`` if the training noted none, or nothing of use. Between the noted rates the logit is interpolated by the rate's
-    logarithm.
-    """
+    point: HeadPoint
+    rate: float
+    """The lowest that was noted if a lower one is asked for."""
+    hours: float
+
+
+def noted(card: ModelCard, fa_per_hour: float) -> Noted | None:
+    """``None`` if the training noted nothing of use. Between its rates the logit is interpolated by their logarithm."""
     try:
         alone = card.training["head"][ALONE]
         hours = float(alone["hours"])
@@ -71,7 +75,7 @@ def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float, float]
         return None
     rate = max(fa_per_hour, float(rates[0]))
     found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
-    return between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours
+    return Noted(between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours)
 
 
 def moved(
@@ -133,7 +137,7 @@ class HeadPromise:
     rates: Mapping[float, HeadRates]
     """At ``LAX``, ``USUAL`` and ``STRICT``."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As ``json.dump`` takes it."""
         at = {f"{threshold:g}": dataclasses.asdict(rates) for threshold, rates in self.rates.items()}
         return {"target": self.target, "at": at}

@@ -7,7 +7,6 @@ embeddings.
 import base64
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,15 @@ from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_export import flat_model as flat
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.head_files import HeadGraph, head_weights, logit_of_head
-from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, calibrated, guessed, moved, noted
+from wakeword_export.head.head_promise import (
+    LAX,
+    STRICT,
+    USUAL,
+    calibrated,
+    guessed,
+    moved,
+    noted,
+)
 from wakeword_export.head.head_scores import HeadListener, exported_scores
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
@@ -58,7 +65,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     weights = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     head = logit_of_head(graph, weights)
     logit, known = head_with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
-    measured = bool(order.recordings.files.get(Kind.BACKGROUND))
+    measured = order.recordings.files.get(Kind.BACKGROUND)
     if not measured and logit != head:
         speech = None if known is None or order.speech is None else order.speech(card)
         if speech is None:  # nothing says how often both fire: the head alone
@@ -67,14 +74,17 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     listener = HeadListener(graph.runner(logit), features)
     point, lines = guessed(card), [_GUESSED]
     if known is not None:
-        point, rate, hours = known
+        point, rate = known.point, known.rate
         asked = "" if rate == order.fa_per_hour else f", where {order.fa_per_hour:g} was asked for"
-        lines = [(_NOTED if speech is None else _MOVED).format(rate=rate, hours=hours, asked=asked)]
+        lines = [(_NOTED if speech is None else _MOVED).format(rate=rate, hours=known.hours, asked=asked)]
         if speech is not None:
             order.report(f"listening to {speech[1]:.1f} h of the starter pack's speech")
             point = moved(point, rate, HeadListener(graph.runner(head), features), listener, *speech)
     if measured:
-        point, lines, content = _calibrated(order, listener)
+        order.report(f"listening to {len(measured)} recordings of background as openWakeWord does")
+        scores = exported_scores(listener, order.recordings, warn=order.report)
+        point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
+        lines, content = promise.lines(), promise.to_json()
     lines = [*lines, _ALONE if logit == head else _BOTH]
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
     require_silence(listener.scores, point.threshold(USUAL), {"the noise after a reset": np.concatenate(resets)})
@@ -86,8 +96,8 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     settings = {"probability_cutoff": USUAL}
     described = {"type": "openWakeWord", "wake_word": phrase, "model": f"{name}.tflite", "openWakeWord": settings}
     write_json(folder / f"{name}.json", {**described, "wakeword": {"version": __version__, "promise": content}})
-    promise = "\n  ".join([*lines, TRIED])
-    text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL, strict=STRICT, promise=promise)
+    known_of_it = "\n  ".join([*lines, TRIED])
+    text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL, strict=STRICT, promise=known_of_it)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return lines
 
@@ -101,15 +111,6 @@ def head_with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
     if fit is None:
         return head
     return graph.joined(flat.ADD, head, graph.scaled(fit, _FIT_COUNTS))
-
-
-def _calibrated(order: ExportOrder, listener: HeadListener) -> tuple[HeadPoint, list[str], dict[str, Any]]:
-    """The point on the recordings, and its promise as lines and as JSON."""
-    background = order.recordings.files[Kind.BACKGROUND]
-    order.report(f"listening to {len(background)} recordings of background as openWakeWord does")
-    scores = exported_scores(listener, order.recordings, warn=order.report)
-    point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
-    return point, promise.lines(), promise.to_json()
 
 
 _README = """\

@@ -17,7 +17,7 @@ from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens, sounds_of_way
 from wakeword_export import flat_model as flat
 from wakeword_export.head.head_files import RELU, HeadGraph
 
-NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
+_NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
 _NEVER = np.float32(-1e6)
 """What a path costs that there is not: far more than any that there is."""
 
@@ -36,7 +36,7 @@ class EmbeddedPhonemes:
     Each layer but the first and the last is added to what it gets."""
 
     @classmethod
-    def read(cls, path: Path = NETWORK_FILE) -> "EmbeddedPhonemes":
+    def read(cls, path: Path = _NETWORK_FILE) -> "EmbeddedPhonemes":
         """The network in its file."""
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}

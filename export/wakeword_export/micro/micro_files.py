@@ -55,7 +55,7 @@ def write_student(path: Path, student: MicroStudent) -> None:
     header = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, header=header, **student.net.arrays())  # type: ignore[arg-type]
+        np.savez(file, header=header, **student.net.arrays())  # type: ignore[arg-type]  # allow_pickle
 
 
 def read_student(path: Path) -> MicroStudent | None:

@@ -249,7 +249,7 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
             loss = loss + origin.loss(last, batch, _REVERSED * min(1.0, 4 * step / config.steps))
             optimizer.zero_grad()
             of_origin.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(loss)
             optimizer.step()
             of_origin.step()
             rate.step()
@@ -271,7 +271,7 @@ class SpeechOrigin(nn.Module):
         """Its error, both origins alike; the network learns from ``-weight`` times it."""
         errors = []
         for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
-            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]
+            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]  # of torch
             errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
         return (errors[0] + errors[1]) / 2
 

@@ -71,10 +71,10 @@ def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
     assert half is not None
     assert one is not None
     assert rare is not None
-    assert half[0].threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
-    assert half[0].threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
-    assert one[0].logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
-    assert (rare[0].logit, rare[1]) == (pytest.approx(3.0), 0.5)  # no further than what was noted
+    assert half.point.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
+    assert half.point.threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert one.point.logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
+    assert (rare.point.logit, rare.rate) == (pytest.approx(3.0), 0.5)  # no further than what was noted
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_card_that_notes_nothing_of_use_is_as_one_without(points: object) -> N
 def test_a_point_beyond_all_scores_is_brought_back() -> None:
     found = noted(card_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
     assert found is not None
-    assert 0 < found[0].threshold(STRICT) <= 1
+    assert 0 < found.point.threshold(STRICT) <= 1
 
 
 def test_what_a_head_lacks_in_speech_that_taught_it_is_lacking_with_phonemes_too() -> None:

@@ -19,7 +19,7 @@ from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
 
 @pytest.fixture(scope="module")
 def network() -> EmbeddingNetwork:
-    return load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, shipped_digests()[0])
+    return load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, shipped_digests().embedding)
 
 
 def test_a_look_without_variation_has_the_embeddings_of_the_stream(

@@ -32,7 +32,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> list[Clip]:
 
 
 def embedded(clips: list[Clip], cache: Path) -> Recordings:
-    digest = shipped_digests()[0]
+    digest = shipped_digests().embedding
     network = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
     stores = {Kind.BACKGROUND: ClipStore(clips)}
     maker = ExampleMaker(network, digest, stores, AugmentationConfig(), cache, seed=0, events=SILENT)

@@ -17,8 +17,8 @@ def test_each_rate_is_kept_by_the_head_of_each_recording() -> None:
     speech[1].append(torch.randn(15, 96, generator=generator))  # too short for a look
     found = points_alone(heads, speech, HOURS)
     assert found is not None
-    assert found["hours"] == HOURS
-    points = found["points"]
+    assert found.hours == HOURS
+    points = found.points
     assert [rate for rate, _ in points] == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
     logits = [logit for _, logit in points]
     assert logits == sorted(logits, reverse=True)
@@ -38,6 +38,6 @@ def test_without_an_hour_for_an_event_a_rate_is_left_out() -> None:
     head = HeadNetwork(8).eval()
     found = points_alone([head], {0: [torch.zeros(20, 96)]}, 0.1)
     assert found is not None
-    assert [rate for rate, _ in found["points"]] == [16.0, 32.0]
+    assert [rate for rate, _ in found.points] == [16.0, 32.0]
     assert points_alone([head], {0: [torch.zeros(20, 96)]}, 0.01) is None
     assert points_alone([head], {}, HOURS) is None

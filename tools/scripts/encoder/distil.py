@@ -73,8 +73,7 @@ def distil(
         trainer.set_rate(epoch / max(1, config.epochs - 1))
         loss, _ = trainer.epoch(_prediction_loss, rooms.batches(network, config.steps_per_epoch))
         progress(epoch + 1, loss)
-    averaged: Student = copy.deepcopy(trainer.averaged)  # type: ignore[assignment]
-    return averaged.network.eval()
+    return copy.deepcopy(trainer.averaged).network.eval()
 
 
 def _prediction_loss(

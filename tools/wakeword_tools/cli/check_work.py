@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
 
 from wakeword.base.text import counted, printable
 from wakeword.cli.app import INSIDE
@@ -66,7 +65,7 @@ def print_check(options: CheckOptions) -> None:
         _print(advice, phrases, spellings)
 
 
-def _entry(advice: Advice) -> dict[str, Any]:
+def _entry(advice: Advice) -> dict[str, object]:
     return {
         "keyword": advice.keyword,
         "language": advice.language,
@@ -78,7 +77,7 @@ def _entry(advice: Advice) -> dict[str, Any]:
         "syllables": advice.syllables,
         "said_anyway_per_hour": _known(advice.anyway_per_hour),
         "close_words_per_hour": _known(advice.close_per_hour),
-        "by_ear": advice.by_ear and dict(zip(("per_hour", "recall"), map(_known, advice.by_ear), strict=True)),
+        "by_ear": advice.by_ear and {"per_hour": _known(advice.by_ear.per_hour), "recall": advice.by_ear.recall},
         "said": [
             {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
             for one in _listed(advice)

@@ -6,15 +6,12 @@ from rich.table import Table
 
 from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.model_report import ModelReport
 
 
 def rate(measured: Rate | None, *, form: str = ".1%") -> str:
     """A rate with its interval, in the same unit."""
-    if measured is None:
-        return "-"
-    return interval(measured.value, measured.low, measured.high, form=form)
+    return "-" if measured is None else interval(measured.value, measured.low, measured.high, form=form)
 
 
 def interval(value: float, low: float, high: float, *, form: str = ".1%") -> str:
@@ -84,13 +81,9 @@ def operating_table(label: str, report: ModelReport) -> Table:
             rate(point.measured.fpr_near_negatives),
             "-" if point.measured.fpr is None else f"{point.measured.fpr:.1%}".replace("%", " %"),
             rate(point.measured.false_accepts_per_hour, form=".2f"),
-            _delay(point.latency),
+            "-" if (late := point.latency) is None else f"{late.median:.2f} s (95 %: {late.percentile_95:.2f})",
         )
     return made
-
-
-def _delay(latency: Latency | None) -> str:
-    return "-" if latency is None else f"{latency.median:.2f} s (95 %: {latency.percentile_95:.2f})"
 
 
 def noise_table(label: str, report: ModelReport) -> Table:

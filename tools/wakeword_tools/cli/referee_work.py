@@ -1,9 +1,9 @@
 """The work of ``wakeword compare``: models and engines of others, and recordings, to one table, a verdict and JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import printable
@@ -14,9 +14,10 @@ from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_rec
 from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.paired import PairedDifference
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
-from wakeword_tools.measure.subject import Subject, one_word, read_engine, read_subject
+from wakeword_tools.measure.subject import one_word, read_engine, read_subject
 
 
 def compare(options: CompareOptions) -> None:
@@ -29,7 +30,8 @@ def compare(options: CompareOptions) -> None:
     given = [*own, *(options.engine or ())]
     if len(set(given)) != len(given):
         raise ConfigError("expected different engines, got one of them twice")
-    read = [_read(name) for name in own] + [read_engine(text) for text in options.engine or ()]
+    read = [(file, read_subject(file)) for file in map(model_file, own)]
+    read += [read_engine(text) for text in options.engine or ()]
     files, models = [file for file, _ in read], [model for _, model in read]
     word, rate = one_word(models), options.fa_per_hour
     used = models if options.verify else [model.stage_one() for model in models]
@@ -39,23 +41,23 @@ def compare(options: CompareOptions) -> None:
         note("warning: all positives are synthetic; with people the answer can be another")
     standings = judge(used, scored, rate)
     warn_of_few_hours(scored.sets[0].hours, rate)
-    content = _content(word, given, standings, scored, rate)
-    give_results(options, content, lambda: _print(word, scored, content))
+    judged = [_Judged(*row) for row in zip(given, standings, only_one_finds(standings), strict=True)]
+    give_results(options, _content(word, judged, scored, rate), lambda: _print(word, scored, judged, rate))
 
 
-def _read(name: str) -> tuple[Path, Subject]:
-    """What is given as OLD or NEW: a model that is known by name, or a file of this project or of another engine."""
-    file = model_file(name)
-    return file, read_subject(file)
+class _Judged(NamedTuple):
+    """An engine by the name it was given, and the places of the words that no other one finds."""
+
+    name: str
+    standing: Standing
+    only: list[int]
 
 
-def _content(
-    word: str, given: Sequence[str], standings: Sequence[Standing], scored: Scored, rate: float
-) -> dict[str, Any]:
+def _content(word: str, judged: Sequence[_Judged], scored: Scored, rate: float) -> dict[str, object]:
     """The figures as JSON: the same for any number of processes."""
     positives, background = scored.recordings[Kind.POSITIVE], scored.recordings[Kind.BACKGROUND]
     engines = []
-    for name, one, only in zip(given, standings, only_one_finds(standings), strict=True):
+    for name, one, only in judged:
         row = {"engine": name, **asdict(one), "only": [positives[place].name for place in only]}
         del row["found"]
         engines.append(row)
@@ -71,35 +73,36 @@ def _content(
     }
 
 
-def _print(word: str, scored: Scored, content: Mapping[str, Any]) -> None:
-    screen, engines, count = console(), content["engines"], content["speakers"]
+def _print(word: str, scored: Scored, judged: Sequence[_Judged], rate: float) -> None:
+    screen, count, at = console(), speakers_named(scored.recordings[Kind.POSITIVE]), f"{rate:g} false accepts an hour"
     speakers = "no speakers named: intervals by recording, too narrow" if count is None else f"{count} speakers"
     screen.print(printable(f"'{word}': {scored.description}, {speakers}"))
     columns = ("found, % (95 %)", "- the first", "false accepts", "delay, 95 % below", "alone")
-    rate = f"{content['fa_per_hour']:g} false accepts an hour"
-    made = table(f"all at {rate}; * where the interval excludes zero", "", *columns)
-    for one in engines:
-        made.add_row(_label(one), *_cells(one))
+    made = table(f"all at {at}; * where the interval excludes zero", "", *columns)
+    for one in judged:
+        made.add_row(_label(one.name), *_cells(one))
     screen.print(made)
-    for one in engines[1:]:
-        screen.print(_verdict(engines[0], one, rate), soft_wrap=True)
+    for name, standing, _ in judged:
+        if standing.difference is not None:
+            screen.print(_verdict((judged[0].name, name), standing.difference, at), soft_wrap=True)
 
 
-def _label(engine: Mapping[str, Any]) -> str:
+def _label(given: str) -> str:
     """The name as it was given, of a path only the file's."""
-    name, colon, place = engine["engine"].rpartition(":")
+    name, colon, place = given.rpartition(":")
     return printable(f"{name}{colon}{Path(place).name}")
 
 
-def _cells(engine: Mapping[str, Any]) -> list[str]:
+def _cells(judged: _Judged) -> list[str]:
     """The figures of an engine, in words: recall, difference, false accepts, delay, words that no other one finds."""
-    change, delay, fired = engine["difference"], engine["delay"], engine["false_accepts_per_hour"]
+    one = judged.standing
+    change, delay, fired = one.difference, one.delay, one.false_accepts_per_hour
     return [
-        _percent(engine["recall"], engine["low"], engine["high"], ""),
-        "" if change is None else _percent(change["second"] - change["first"], change["low"], change["high"], "+"),
-        f"{fired['count']}, {fired['value']:.2f} an hour",
-        "" if delay is None else f"{delay['median']:.2f} s, {delay['percentile_95']:.2f} s",
-        str(len(engine["only"])),
+        _percent(one.recall, one.low, one.high, ""),
+        "" if change is None else _percent(change.second - change.first, change.low, change.high, "+"),
+        f"{fired.count}, {fired.value:.2f} an hour",
+        "" if delay is None else f"{delay.median:.2f} s, {delay.percentile_95:.2f} s",
+        str(len(judged.only)),
     ]
 
 
@@ -109,10 +112,10 @@ def _percent(value: float, low: float, high: float, sign: str) -> str:
     return f"{100 * value:{sign}.1f} ({100 * low:{sign}.1f} to {100 * high:{sign}.1f}){mark}"
 
 
-def _verdict(first: Mapping[str, Any], other: Mapping[str, Any], rate: str) -> str:
+def _verdict(names: tuple[str, str], change: PairedDifference, rate: str) -> str:
     """Which of two finds more at the same ``rate``, in one line."""
-    change, names = other["difference"], (_label(first), _label(other))
-    if change["low"] <= 0 <= change["high"]:
-        return f"No difference between {names[0]} and {names[1]} is clear at {rate}: more recordings may show one."
-    better, worse = names if change["high"] < 0 else names[::-1]
+    first, other = map(_label, names)
+    if change.low <= 0 <= change.high:
+        return f"No difference between {first} and {other} is clear at {rate}: more recordings may show one."
+    better, worse = (first, other) if change.high < 0 else (other, first)
     return f"{better} finds more than {worse} at {rate}."

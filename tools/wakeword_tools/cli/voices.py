@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -82,7 +82,7 @@ def _list(language: str, *, as_json: bool) -> None:
         note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
 
 
-def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, Any]]:
+def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, object]]:
     """The engines of this machine, as ``--json`` prints them; one that cannot be used is reported and left out.
 
     ``folder``: of the voices that the user has installed; ``None``: they come with the engine. ``speaks``: speakers of the

@@ -110,7 +110,7 @@ def contenders() -> Iterator[Contender]:
 
 def contender_named(name: str) -> Contender:
     """The engine of that name. Raises ``ConfigError`` if there is none, or if its package cannot be used."""
-    found: Contender | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
+    found = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
     if found is None:
         known = ", ".join([OURS, *plugin_names(ENTRY_POINTS)])
         raise ConfigError(

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from wakeword.format.card import ModelCard
 from wakeword_tools.contenders.foreign import ForeignCard
@@ -57,7 +56,7 @@ class ModelReport:
     """The same with noise mixed into the clips, by ratio of speech to noise in dB; thresholds for false accepts an hour
     are chosen on background without added noise."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The report as ``json.dump`` takes it."""
         content = dataclasses.asdict(self)
         for report, written in ((self, content), *((self.snr[ratio], content["snr"][ratio]) for ratio in self.snr)):

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cache
 from math import inf, prod
 from pathlib import Path
+from typing import NamedTuple
 
 from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.errors import ConfigError
@@ -79,6 +80,14 @@ class Said:
     """How often in an hour of talk."""
 
 
+class ByEar(NamedTuple):
+    """What a model from the text promises, by what the recogniser hears in speech."""
+
+    per_hour: float
+    """False accepts."""
+    recall: float
+
+
 @dataclass(frozen=True)
 class Advice:
     """What can be said of a wake word before it is trained."""
@@ -91,10 +100,8 @@ class Advice:
     said: Sequence[Said]
     """What sounds like it, or contains it, the closest first."""
     language: str = ENGLISH
-    by_ear: tuple[float, float] | None = None
-    """False accepts an hour and recall that a model from the text promises, by what the recogniser hears in speech.
-
-    ``None`` where they are not known."""
+    by_ear: ByEar | None = None
+    """``None`` where it is not known."""
 
     @property
     def phonemes(self) -> int:
@@ -128,7 +135,7 @@ class Advice:
             "said anyway": _grade_of_rate(self.anyway_per_hour),
             "close words": _grade_of_rate(self.close_per_hour),
         }
-        return found if self.by_ear is None else found | {"by ear": _grade_of_rate(self.by_ear[0], QUIET, LIVELY)}
+        return found if self.by_ear is None else found | {"by ear": _grade_of_rate(self.by_ear.per_hour, QUIET, LIVELY)}
 
     @property
     def grade(self) -> Grade:

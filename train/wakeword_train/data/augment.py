@@ -27,11 +27,10 @@ def import_torchaudio() -> ModuleType:
         for name in [name for name in sys.modules if name.split(".")[0] == "torchaudio"]:
             del sys.modules[name]
         extension = types.ModuleType("torchaudio._extension")
-        extension._IS_TORCHAUDIO_EXT_AVAILABLE = False  # type: ignore[attr-defined]
-        extension._IS_RIR_AVAILABLE = False  # type: ignore[attr-defined]
-        extension._IS_ALIGN_AVAILABLE = False  # type: ignore[attr-defined]
-        extension.lazy_import_sox_ext = None  # type: ignore[attr-defined]
-        extension.fail_if_no_align = lambda function: function  # type: ignore[attr-defined]
+        flags = ("_IS_TORCHAUDIO_EXT_AVAILABLE", "_IS_RIR_AVAILABLE", "_IS_ALIGN_AVAILABLE")
+        vars(extension).update(
+            dict.fromkeys(flags, False), lazy_import_sox_ext=None, fail_if_no_align=lambda function: function
+        )
         sys.modules["torchaudio._extension"] = extension
         return importlib.import_module("torchaudio")
 

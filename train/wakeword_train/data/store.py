@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import torch
@@ -79,7 +78,7 @@ class ClipStore:
         return hashlib.sha256(self.samples.numpy().tobytes()).hexdigest()[:16]
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """What a card says of it."""
         return {
             "clips": len(self),

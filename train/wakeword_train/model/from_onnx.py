@@ -67,9 +67,10 @@ def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> No
 
 def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> WakeWordNetwork:
     pooling: Pooling = "last"
-    for name, part in (("attention", "importance"), ("max", "highest"), ("mean", "sum")):
+    parts: tuple[tuple[Pooling, str], ...] = (("attention", "importance"), ("max", "highest"), ("mean", "sum"))
+    for name, part in parts:
         if part in inputs:
-            pooling = name  # type: ignore[assignment]
+            pooling = name
     if "head_weight" not in weights:
         raise ModelError(
             "expected a model with a linear head, as this version's export writes it, got another head; fine-tune another "

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -142,7 +142,7 @@ def file_fingerprint(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
+def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...] = PARTS) -> dict[str, object]:
     """Load an encoder, trained on words in human speech, into ``network``; return the file's provenance. The head stays.
 
     Raises ``ConfigError`` if the file cannot be read or belongs to a network of another shape.
@@ -150,7 +150,7 @@ def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...]
     try:
         with np.load(path) as content:
             values = {name: content[name] for name in content.files}
-        provenance: dict[str, Any] = json.loads(str(values.pop(PROVENANCE)))
+        provenance: dict[str, object] = json.loads(str(values.pop(PROVENANCE)))
     except DAMAGED_ARCHIVE as error:
         raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {reason_of(error)}") from error
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(parts)}

@@ -4,7 +4,7 @@ import base64
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import onnx
 
@@ -24,10 +24,17 @@ HEAD_RECORD = "head"
 """Entry of the card's record of training with the last epoch of the second stage's head."""
 
 
-def shipped_digests() -> tuple[str, str]:
+class SharedDigests(NamedTuple):
+    """SHA-256 of the networks that all models share, in hex."""
+
+    embedding: str
+    phonemes: str
+
+
+def shipped_digests() -> SharedDigests:
     """The digests of the embedding and of the phoneme recogniser that come with this version, for a card."""
     folder = encoders_folder()
-    return file_digest(folder / EMBEDDING_FILE), file_digest(folder / PHONEMES_FILE)
+    return SharedDigests(file_digest(folder / EMBEDDING_FILE), file_digest(folder / PHONEMES_FILE))
 
 
 def with_verifier(
@@ -37,7 +44,7 @@ def with_verifier(
     *,
     operating_points: Sequence[OperatingPoint] = (),
     default_point: str | None = None,
-    head_training: Mapping[str, Any] | None = None,
+    head_training: Mapping[str, object] | None = None,
 ) -> bytes:
     """A model file of two stages: the model file ``stage_one`` with the ONNX graph ``head``, as bytes.
 

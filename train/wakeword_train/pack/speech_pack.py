@@ -249,9 +249,10 @@ def read_heard(path: Path) -> HeardPack:
 
 
 _Kind = TypeVar("_Kind")
+_Arrays = dict[str, NDArray[Any]]
 
 
-def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], bytes], _Kind]) -> _Kind:
+def _read(path: Path, read: Callable[[Path, dict[str, Any], _Arrays, bytes], _Kind]) -> _Kind:
     try:
         data = read_limited(path, _MOST_BYTES)
         arrays = unpacked(data)
@@ -263,7 +264,7 @@ def _read(path: Path, read: Callable[[Path, dict[str, Any], dict[str, Any], byte
         raise DataError(f"{path}: expected a pack of speech features, could not read it: {reason_of(error)}") from error
 
 
-def unpacked(data: bytes) -> dict[str, Any]:
+def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
     """The arrays of a file's bytes. ``ValueError`` for more than ``_MOST_UNPACKED``, and other errors for no pack."""
     decompressor = lzma.LZMADecompressor()
     content = decompressor.decompress(data, max_length=_MOST_UNPACKED)
@@ -276,7 +277,7 @@ def unpacked(data: bytes) -> dict[str, Any]:
         return {name: found[name] for name in found.files}
 
 
-def _heard(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> HeardPack:
+def _heard(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> HeardPack:
     counts = arrays["phoneme_counts"].astype(np.int64)
     recordings = tuple(
         PackedRecording(one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"]))
@@ -295,11 +296,11 @@ def _heard(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byt
     )
 
 
-def _codec(arrays: dict[str, Any], name: str) -> BlockCodec:
+def _codec(arrays: _Arrays, name: str) -> BlockCodec:
     return BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"])
 
 
-def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> SpeechPack:
+def _pack(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> SpeechPack:
     heard = _heard(path, header, arrays, data)
     codec = _codec(arrays, "embedding")
     mfcc = _codec(arrays, "mfcc").decode(arrays["mfcc"])

@@ -30,14 +30,11 @@ class LongSpeech:
 
     def __init__(self, store: ClipStore | None, packed: PackedStore | None, heard: Phonemes | None = None) -> None:
         """``heard``: what another recogniser hears in the pack's recordings."""
-        self._store = store
-        self._packed = packed
-        self._heard = packed.pack.phonemes if heard is None and packed is not None else heard
-        self._audio = len(store) if store is not None else 0
-        self.clips: list[Clip] = [
-            *(store.clips if store is not None else ()),
-            *(packed.clips if packed is not None else ()),
-        ]
+        self._packed, self._heard = packed, heard
+        self._parts = [part for part in (store, packed) if part is not None]
+        self._places = [(part, place) for part in self._parts for place in range(len(part))]
+        """The part of each row, and its place there."""
+        self.clips: list[Clip] = [clip for part in self._parts for clip in part.clips]
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -45,27 +42,22 @@ class LongSpeech:
     @property
     def fingerprint(self) -> str:
         """Identifies the recordings."""
-        parts = [part.fingerprint for part in (self._store, self._packed) if part is not None]
-        return "+".join(parts)
+        return "+".join(part.fingerprint for part in self._parts)
 
     def hours(self, rows: Iterable[int]) -> float:
         """Hours of these rows."""
         return sum(self._seconds(row) for row in rows) / 3600
 
     def _seconds(self, row: int) -> float:
-        if row < self._audio:
-            assert self._store is not None
-            return int(self._store.lengths[row]) / SAMPLE_RATE
-        assert self._packed is not None
-        return int(self._packed.lengths[row - self._audio]) / FRAMES_A_SECOND
+        part, place = self._places[row]
+        return int(part.lengths[place]) / (SAMPLE_RATE if isinstance(part, ClipStore) else FRAMES_A_SECOND)
 
     def logits(self, row: int, model: Model, *, hop: int = DEFAULT_HOP) -> Scores:
         """The first stage's logits of a row, ``(windows,)``."""
-        if row < self._audio:
-            return window_logits(model, self.samples(row), hop=hop)
-        assert self._packed is not None
-        frames = self._packed.mfcc(row - self._audio).numpy()
-        return np.array(GroupScorer([model], hop=hop).logits(frames)[0], np.float64)
+        part, place = self._places[row]
+        if isinstance(part, ClipStore):
+            return window_logits(model, part.wave(place), hop=hop)
+        return np.array(GroupScorer([model], hop=hop).logits(part.mfcc(place).numpy())[0], np.float64)
 
     def with_packed(self, recordings: Recordings) -> Recordings:
         """The embeddings of the recordings and of the packed rows, which have no variations."""
@@ -74,16 +66,17 @@ class LongSpeech:
 
     def evidence(self, row: int, reader: EvidenceReader, logits: Scores) -> Evidence:
         """What both stages say of a row with these logits of the first."""
-        if row < self._audio:
-            return reader.read(self.samples(row), logits)
-        assert self._packed is not None
-        assert self._heard is not None
-        return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, self._heard, reader).heard)
+        part, place = self._places[row]
+        if isinstance(part, ClipStore):
+            return reader.read(part.wave(place), logits)
+        heard = part.pack.phonemes if self._heard is None else self._heard
+        return reader.read_with(logits, _PackedSound(part, place, heard, reader).heard)
 
     def samples(self, row: int) -> Array:
         """A row of the store, ``(samples,)`` float32."""
-        assert self._store is not None
-        return self._store.wave(row)
+        part, place = self._places[row]
+        assert isinstance(part, ClipStore)
+        return part.wave(place)
 
 
 class _PackedSound:

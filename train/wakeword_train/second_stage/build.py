@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -45,7 +44,7 @@ from wakeword_train.second_stage.evidence import (
 from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, points_alone
+from wakeword_train.second_stage.heads.head_network import HeadNetwork, PointsAlone, head_bytes, points_alone
 from wakeword_train.second_stage.looks.examples import ExampleMaker, WordExamples
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
@@ -76,7 +75,7 @@ class SecondStageTraining:
         self.ear = ear = ear_beside(pack, config.language)
         heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
         self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard)
-        digest, _ = shipped_digests()
+        digest = shipped_digests().embedding
         self.embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         spoken = SpokenKeyword.of(config)
         ways = spoken.variants(ear.network.tokens, ear.costs) if self.settings.phonemes else ()
@@ -217,7 +216,7 @@ class SecondStageTraining:
                 self.events.note(epoch.line())
         return trained
 
-    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> dict[str, Any] | None:
+    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> PointsAlone | None:
         """The points of the head alone, in all of the background: none of it by a head that was trained on who speaks."""
         of_fold: dict[int, list[Tensor]] = {}
         for clip, one in zip(self.speech.clips, embeddings, strict=True):

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.heads.head_fit import HeadEpoch
+from wakeword_train.second_stage.heads.head_network import PointsAlone
 
 _ROOM = 1e-3
 """Logits between the gate of the phonemes and the sums that must or must not pass it."""
@@ -81,15 +81,15 @@ class SecondStageResult:
     """The heads as ONNX files, in the sequence of their folds, each trained without the recorded speakers of its fold;
     empty if they are not known."""
 
-    alone: Mapping[str, Any] | None = None
+    alone: PointsAlone | None = None
     """How often the head alone fires: see ``points_alone``."""
 
     @property
-    def head_training(self) -> dict[str, Any] | None:
+    def head_training(self) -> dict[str, object] | None:
         """For the card: the last epoch of the head with its adversary, and its points alone; ``None`` if none is known."""
         if not self.heads:
             return None
-        alone = {} if self.alone is None else {ALONE: dict(self.alone)}
+        alone = {} if self.alone is None else {ALONE: self.alone._asdict()}
         return dataclasses.asdict(self.heads[-1][-1]) | alone
 
     def stage_one_scores(self) -> ScoreSet:

@@ -57,19 +57,15 @@ class Run(Generic[ItemT, RowT]):
         """
         ready: dict[int, RowT] = {}
         missing = set(self.missing)
-        following = iter(range(len(self._items)))
-        due = next(following, None)
         with closing(self._new(executor, report)) as made:
-            while due is not None:
+            for due, item in enumerate(self._items):
                 if due in missing:
                     while due not in ready:
-                        number, row = next(made)
-                        ready[number] = row
+                        ready.update([next(made)])
                     row = ready.pop(due)
                 else:
-                    row = self._kept(self._items[due])
-                yield self._items[due], row
-                due = next(following, None)
+                    row = self._kept(item)
+                yield item, row
 
     def _new(self, executor: Executor, report: Report) -> Generator[tuple[int, RowT], None, None]:
         """The rows of what is missing, as they come, written to the journal."""

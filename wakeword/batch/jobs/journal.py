@@ -101,7 +101,7 @@ class Journal:
         self._file.seek(self._places[item.key, item.stamp])
         return json.loads(self._file.readline())["row"]
 
-    def add(self, item: KeptItem, row: Any) -> None:
+    def add(self, item: KeptItem, row: object) -> None:
         """Write the row of an item."""
         self._write({"key": item.key, "stamp": item.stamp, "row": row})
         self.is_kept = True
@@ -110,7 +110,7 @@ class Journal:
         """The run is complete: the file goes when it is closed."""
         self.is_kept = False
 
-    def _write(self, content: dict[str, Any]) -> None:
+    def _write(self, content: dict[str, object]) -> None:
         try:
             self._file.write(json.dumps(content).encode("ascii") + b"\n")
             self._file.flush()

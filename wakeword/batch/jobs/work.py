@@ -65,22 +65,22 @@ class KeptItem(Item, Protocol):
 ItemT = TypeVar("ItemT", bound=Item)
 ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
 RowT = TypeVar("RowT")
-RowT_co = TypeVar("RowT_co", covariant=True)
+_RowT_co = TypeVar("_RowT_co", covariant=True)
 Batch = Sequence[tuple[int, ItemT]]
 """Items with their numbers in the run."""
 
 
-class Work(Protocol[ItemT_contra, RowT_co]):
+class Work(Protocol[ItemT_contra, _RowT_co]):
     """What is done with each item. It is pickled, so that processes on other machines can do it too."""
 
-    def begin(self, report: Report) -> Callable[[ItemT_contra], RowT_co]:
+    def begin(self, report: Report) -> Callable[[ItemT_contra], _RowT_co]:
         """Get ready, once in every process: load the models. Raises what makes every item fail.
 
         What is returned is a pure function, which gives the same row for the same item in every process. It gives the
         errors of a single item as its row, and calls ``report`` as it goes on.
         """
 
-    def lost(self, item: ItemT_contra, reason: str) -> RowT_co:
+    def lost(self, item: ItemT_contra, reason: str) -> _RowT_co:
         """The row of an item if its process died although it worked on nothing else."""
 
 

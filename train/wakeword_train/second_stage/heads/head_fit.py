@@ -194,8 +194,7 @@ def fit_head(
         reports = []
         for epoch in range(config.epochs):
             if epoch in mining:
-                averaged: HeadNetwork = trainer.averaged  # type: ignore[assignment]
-                batches.mine(averaged, config.mined, least=training.least)
+                batches.mine(trainer.averaged, config.mined, least=training.least)
             trainer.set_rate(epoch / max(1, config.epochs - 1))
             if epoch < config.warmup_epochs:
                 phase, loss = "warm-up", method.warmup or cross_entropy
@@ -209,8 +208,7 @@ def fit_head(
             )
             reports.append(HeadEpoch(epoch + 1, phase, *trainer.epoch(loss, drawn)))
             advance()
-        finished: HeadNetwork = trainer.averaged  # type: ignore[assignment]
-    return finished.eval(), reports
+    return trainer.averaged.eval(), reports
 
 
 def noisy(normalised: Tensor, most: float, generator: torch.Generator) -> Tensor:

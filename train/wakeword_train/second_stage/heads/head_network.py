@@ -1,7 +1,7 @@
 """The head: a small network on the newest embeddings, its ONNX file, and how often it fires alone."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,7 +12,6 @@ from wakeword.base.errors import ModelError
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
-from wakeword_tools.handover import RATES_ALONE
 from wakeword_tools.measure.scores import threshold_allowing_events
 from wakeword_train.model.export import checked_model
 
@@ -141,10 +140,22 @@ _LEAST = 1e-9
 """Scores are kept so far from 0 and 1."""
 
 
+_RATES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""False accepts an hour."""
+
+
+class PointsAlone(NamedTuple):
+    """How often heads fire alone."""
+
+    hours: float
+    points: tuple[tuple[float, float], ...]
+    """Pairs of a rate, false accepts an hour, and the logit at which it is kept."""
+
+
 def points_alone(
     heads: Sequence[HeadNetwork], recordings: Mapping[int, Sequence[Tensor]], hours: float
-) -> dict[str, Any] | None:
-    """The hours, and pairs of a rate, false accepts an hour, and the logit at which the heads together keep it.
+) -> PointsAlone | None:
+    """The points of the heads together.
 
     ``recordings``: for the number of each head, embeddings ``(steps, 96)`` of recordings without the word by people that
     it was not trained on, ``hours`` in all. Rates that the hours allow no event at are left out;
@@ -157,9 +168,9 @@ def points_alone(
                 looks = embeddings.unfold(0, HEAD_EMBEDDINGS, 1).transpose(1, 2)
                 logits = head_logits(heads[number], looks).tolist()
                 streams.append(np.array([score_of_logit(logit) for logit in logits]))
-    found: list[list[float]] = []
-    for rate in RATES_ALONE:
+    found = []
+    for rate in _RATES:
         if streams and (allowed := int(rate * hours)):
             threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
-            found.append([rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)])
-    return {"hours": round(hours, 2), "points": found} if found else None
+            found.append((rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)))
+    return PointsAlone(round(hours, 2), tuple(found)) if found else None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -129,7 +129,7 @@ class ExampleMaker:
             self._events.note(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             key |= {"voices": self._voices()}
-            embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
+            embeddings = self._cache.get(self._origin | key, partial(self._looks, store, rows, fragment))
             found[name] = WordExamples(embeddings["embeddings"], rows, weights[rows] / copies[rows])
         return found
 
@@ -147,7 +147,7 @@ class ExampleMaker:
             digest = hashlib.sha256(samples.numpy().tobytes()).hexdigest()
             generator.manual_seed(int(digest[:8], 16) + self._seed)
             key = self._origin | {"part": "recording", "samples": digest}
-            found.append(self._cache.get(key, lambda samples=samples: self._recording(samples, cutter)))  # type: ignore[misc]
+            found.append(self._cache.get(key, partial(self._recording, samples, cutter)))
         return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
@@ -232,5 +232,5 @@ class EmbeddingCache:
         found = compute()
         self._folder.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, **{name: value.numpy() for name, value in found.items()})  # type: ignore[arg-type]
+            np.savez(file, **{name: value.numpy() for name, value in found.items()})  # type: ignore[arg-type]  # numpy: allow_pickle
         return found

@@ -52,7 +52,7 @@ class LooksWork(WholeWork[LooksItem]):
 
     def begin(self, report: Report) -> Callable[[LooksItem], None]:
         """Read the clips."""
-        digest, _ = shipped_digests()
+        digest = shipped_digests().embedding
         network = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         maker = ExampleMaker(
             network,
