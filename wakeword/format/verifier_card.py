@@ -111,6 +111,9 @@ class VerifierCard:
     """SHA-256, in hex, of the quick recogniser; ``None`` if the recogniser is asked without it."""
     quick_gate: float = 0.0
     """How well the quick recogniser must hear the word, at most 0, before the recogniser is asked."""
+    opinion_digest: str | None = None
+    """SHA-256, in hex, of a recogniser that is asked for a second opinion where the first one finds the word; ``None`` for
+    none."""
     near: tuple[Variant, ...] = ()
     """Other words that sound like the word: where one of them is said, the phonemes fit as badly as they can."""
     near_losses: tuple[TokenLosses, ...] = ()
@@ -142,7 +145,7 @@ class VerifierCard:
             )
         require_finite("the logit of the head's self-test", self.self_test, -MAX_LOGIT, MAX_LOGIT)
         require_finite("the gate of the quick recogniser", self.quick_gate, -MAX_LOGIT, 0)
-        for digest in (self.embedding_digest, self.phonemes_digest, self.quick_digest):
+        for digest in (self.embedding_digest, self.phonemes_digest, self.quick_digest, self.opinion_digest):
             if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
                 raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {shortened(repr(digest))}")
         if (self.phonemes or self.near) and self.phonemes_digest is None:

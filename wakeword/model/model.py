@@ -253,12 +253,14 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     assert verifier is not None
     with naming(f"second stage of '{card.phrase}'", ModelError):
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
-        phonemes = quick = None
+        phonemes = quick = opinion = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
             phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
             if verifier.quick_digest is not None:
                 quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
-        stage = SecondStage(verifier, head, embedding, phonemes, quick=quick)
+            if verifier.opinion_digest is not None:
+                opinion = load_phonemes(folder / PHONEMES_FILE, verifier.opinion_digest)
+        stage = SecondStage(verifier, head, embedding, phonemes, quick=quick, opinion=opinion)
         logit = stage.self_test()
     if not abs(logit - verifier.self_test) <= SELF_TEST_TOLERANCE:
         raise ModelError(

@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -34,6 +34,8 @@ _FAINTEST = 1e-5
 """A peak of less than a step of 16 bits is silence, whatever its level."""
 _HOPELESS = -2.5
 """A fit that no threshold lets pass: near words are not asked."""
+_OPINION, _LEAST_OPINION = 1 / 3, -3.0
+"""What a second opinion counts, and the least that it says (train/evidence/second-opinion.md)."""
 _TOLD_APART, _EXPLAINED, _ROUNDING = 5.0, 0.3, 1e-6
 """A near word is said where it loses so much less than the word, as a logarithm, and no more than this part of that."""
 
@@ -84,14 +86,24 @@ def _faint_noise(samples: int) -> Array:
 class PhonemeVerifier:
     """How well a word's phonemes fit what the recogniser hears."""
 
-    def __init__(self, network: PhonemeNetwork, card: VerifierCard) -> None:
+    def __init__(self, network: PhonemeNetwork, card: VerifierCard, opinion: PhonemeNetwork | None = None) -> None:
         self.network = network
+        self.opinion = opinion
+        """Another recogniser with the same tokens."""
         near = KeywordPhonemes(card.near, network.tokens, card.near_losses) if card.near else None
         self.keyword = KeywordPhonemes(card.phonemes, network.tokens, card.phoneme_losses, near=near)
 
     def evidence(self, samples: Array) -> float:
-        """See ``KeywordPhonemes.score``, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
-        return self.keyword.score(self.network.log_probabilities(samples))
+        """See ``fit``, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
+        return self.fit(lambda network: network.log_probabilities(samples))
+
+    def fit(self, heard_by: Callable[[PhonemeNetwork], Array]) -> float:
+        """``KeywordPhonemes.score`` of what the recogniser hears, or with a second opinion where it hears something.
+
+        ``heard_by``: what a recogniser hears, ``(frames, tokens)``.
+        """
+        fit, opinion = self.keyword.score(heard_by(self.network)), self.opinion
+        return fit if opinion is None else self.keyword.with_opinion(fit, lambda: heard_by(opinion))
 
 
 class KeywordPhonemes:
@@ -159,10 +171,19 @@ class KeywordPhonemes:
         """
         if not len(self._ends) or not len(log_probabilities):
             return -np.inf
-        # What each frame loses by its token, so that the free frames cost nothing.
-        losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
+        losses = losses_of(log_probabilities)
         found = float(self.fits(self.of_states(losses).astype(np.float64)))
         return -np.inf if found > _HOPELESS and self.is_near_word(losses, found) else found
+
+    def with_opinion(self, fit: float, heard: Callable[[], Array]) -> float:
+        """The mean of a fit and of what another recogniser hears in the same sound, ``(frames, tokens)``: at most 0.
+
+        Two recognisers are seldom wrong in the same place. The other one is asked only where the fit is not hopeless.
+        """
+        if fit <= _HOPELESS:
+            return fit
+        other = float(self.fits(self.of_states(losses_of(heard())).astype(np.float64)))
+        return (1 - _OPINION) * fit + _OPINION * max(other, _LEAST_OPINION)
 
     def is_near_word(self, losses: Array, fit: float) -> bool:
         """Whether a near word is said where this one fits best in ``(frames, tokens)``, by ``fit``: it fits, and this one
@@ -234,6 +255,12 @@ def sounds_of_ways(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -
         tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
         for way in zip(variants, losses or free, strict=True)
     ]
+
+
+def losses_of(log_probabilities: Array) -> Array:
+    """What each frame of ``(frames, tokens)`` loses by a token: nothing by the likeliest, so that free frames cost nothing."""
+    losses: Array = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
+    return losses
 
 
 def tokens_of_text(text: str | None) -> list[str]:

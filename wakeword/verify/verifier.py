@@ -41,8 +41,9 @@ class SecondStage:
         phonemes: PhonemeNetwork | None,
         *,
         quick: QuickPhonemes | None = None,
+        opinion: PhonemeNetwork | None = None,
     ) -> None:
-        """``phonemes``, ``quick``: ``None`` if the card lists none.
+        """``phonemes``, ``quick``, ``opinion``: ``None`` if the card lists none.
 
         Raises ``ModelError`` for tokens on the card that the recognisers do not have.
         """
@@ -50,7 +51,7 @@ class SecondStage:
         self.head = head
         self.embedding = embedding
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
-        self.phonemes = PhonemeVerifier(phonemes, card) if phonemes is not None else None
+        self.phonemes = PhonemeVerifier(phonemes, card, opinion) if phonemes is not None else None
         """``None`` if the card lists no recogniser."""
 
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
@@ -99,7 +100,7 @@ class PhonemeSound(Protocol):
     """Sound in which the phonemes of words are looked for."""
 
     def fit(self, verifier: PhonemeVerifier, end: int) -> float:
-        """How well a word's phonemes fit in the sound up to sample ``end``; see ``KeywordPhonemes.score``."""
+        """How well a word's phonemes fit in the sound up to sample ``end``; see ``PhonemeVerifier.fit``."""
         ...
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
@@ -151,8 +152,9 @@ class AmplifiedSound:
 
     def fit(self, verifier: PhonemeVerifier, end: int) -> float:
         """See ``PhonemeSound``."""
-        keyword, network = verifier.keyword, verifier.network
-        return self._once(keyword, end, lambda: keyword.score(self.log_probabilities(network, end)))
+        return self._once(
+            verifier.keyword, end, lambda: verifier.fit(lambda network: self.log_probabilities(network, end))
+        )
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
         """See ``PhonemeSound``."""
