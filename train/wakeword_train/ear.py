@@ -110,6 +110,11 @@ class TextEar:
         return load_phonemes(self.path, self.digest)
 
     @property
+    def opinion(self) -> "TextEar | None":
+        """Who is asked for a second opinion: the included one, if this is another."""
+        return TextEar(None) if self.folder else None
+
+    @property
     def costs(self) -> Mapping[str, Mapping[str, float]]:
         """What its tokens cost: see ``token_costs``."""
         return token_costs(self.folder and self.folder / CONFUSIONS_FILE)

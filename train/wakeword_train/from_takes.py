@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,14 @@ from wakeword.cli.console import note
 from wakeword.format.card import ModelCard
 from wakeword.format.verifier_card import Variant
 from wakeword.model.model import parse_model, read_model
-from wakeword.verify.phoneme_verifier import BLANK, PHONEME_SAMPLES, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import (
+    BLANK,
+    PHONEME_SAMPLES,
+    WORD_BOUNDARY,
+    KeywordPhonemes,
+    PhonemeNetwork,
+    PhonemeVerifier,
+)
 from wakeword_tools.measure.cards import embed_card
 from wakeword_train.ear import ear_of
 from wakeword_train.from_text import TAKEN, as_heard, model_of_text, tell, ways_of
@@ -40,6 +47,8 @@ _MAX_WAYS = 4
 _FEWEST_SOUNDS = 4
 _DIFFERENT = 0.5
 """The largest part of the word's phonemes that a way may have otherwise: more is another word, or noise."""
+_Look = Mapping[PhonemeNetwork, Array]
+"""What each recogniser hears in two seconds, ``(frames, tokens)``."""
 _STEP = SAMPLE_RATE * 8 // 25
 """Samples from one look at a take to the next."""
 
@@ -127,6 +136,7 @@ class _Takes:
         self.spoken = SpokenKeyword(card.phrase, SynthesisConfig.of_record(card.training), 0, card.language)
         ear = ear_of(self.spoken.language)
         self._recogniser = ear.network
+        self._opinion = ear.opinion.network if ear.opinion else None
         known = set(self._recogniser.tokens)
         self.taken: tuple[TokenWay, ...] = tuple(
             tuple(way) for way in card.training.get(TAKEN, ()) if known >= set(way)
@@ -136,9 +146,9 @@ class _Takes:
         near = list(zip(*self.spoken.near(self._recogniser.tokens, ear.costs), strict=True))
         self._near = KeywordPhonemes(near[0], self._recogniser.tokens, near[1]) if near else None
         self._searches: dict[tuple[TokenWay, ...], _Search] = {}
-        word = self._with(()).keyword
-        self._heard = [_best_look(self._recogniser, word, samples) for samples in takes]
-        self._said = [self._way_in(heard) for heard in self._heard]
+        word = self._with(()).verifier
+        self._heard = [_best_look(word, samples) for samples in takes]
+        self._said = [self._way_in(heard[self._recogniser]) for heard in self._heard]
 
     def are_of_the_word(self) -> bool:
         """Whether something in one of the takes sounds like the word."""
@@ -167,11 +177,12 @@ class _Takes:
             keyword = KeywordPhonemes(
                 [way.variant for way in every], self._recogniser.tokens, [way.losses for way in every], near=self._near
             )
+            verifier = PhonemeVerifier(keyword, self._recogniser, self._opinion)
             try:
-                point = default_point(points_of_search(keyword, self.spoken, self._recogniser.tokens), SILENT)
-                self._searches[ways] = _Search(keyword, point.threshold, point.target)
+                point = default_point(points_of_search(keyword, self.spoken), SILENT)
+                self._searches[ways] = _Search(verifier, point.threshold, point.target)
             except ConfigError:  # speech is full of it
-                self._searches[ways] = _Search(keyword, np.inf, np.inf)
+                self._searches[ways] = _Search(verifier, np.inf, np.inf)
         return self._searches[ways]
 
     def _way_in(self, heard: Array) -> TokenWay | None:
@@ -186,28 +197,29 @@ class _Takes:
 class _Search:
     """A word's search and the default point that the packs allow it."""
 
-    keyword: KeywordPhonemes
+    verifier: PhonemeVerifier
     threshold: float
     target: float
     """Mistakes an hour."""
 
-    def finds(self, heard: Array) -> bool:
-        """Whether the word is found in a look, ``(frames, tokens)``."""
-        return score_of_fit(self.keyword.score(heard)) >= self.threshold
+    def finds(self, heard: _Look) -> bool:
+        """Whether the word is found in a look."""
+        return score_of_fit(self.verifier.fit(heard.__getitem__)) >= self.threshold
 
     def promises_as_much_as(self, other: "_Search") -> bool:
         """Whether what the other finds is found, with no more mistakes promised."""
         return self.threshold <= other.threshold and self.target <= other.target
 
 
-def _best_look(recogniser: PhonemeNetwork, word: KeywordPhonemes, samples: Array) -> Array:
-    """What the recogniser hears where the word fits best in a take, ``(frames, tokens)``."""
+def _best_look(word: PhonemeVerifier, samples: Array) -> _Look:
+    """What the recognisers hear where the word fits best in a take."""
     padded = np.pad(samples, PHONEME_SAMPLES)
+    networks = [word.network, word.opinion] if word.opinion else [word.network]
     looks = [
-        recogniser.log_probabilities(padded[start : start + PHONEME_SAMPLES])
+        {network: network.log_probabilities(padded[start : start + PHONEME_SAMPLES]) for network in networks}
         for start in range(_STEP, len(padded) - PHONEME_SAMPLES, _STEP)
     ]
-    return max(looks, key=word.score)
+    return max(looks, key=lambda look: word.fit(look.__getitem__))
 
 
 def _nearest(variant: Variant, said: Sequence[str]) -> tuple[float, TokenWay]:

@@ -25,7 +25,7 @@ from wakeword.format.card_checks import require_name
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import encoders_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
-from wakeword.verify.phoneme_verifier import PhonemeVerifier
+from wakeword.verify.phoneme_verifier import KeywordPhonemes
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.handover import file_stem
@@ -203,7 +203,9 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
         phoneme_step=MAX_PHONEME_STEP,
     )
     verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, ear), *map(as_heard, taken)), ear)
-    points = points_of_search(PhonemeVerifier(ear.network, verifier).keyword, spoken, ear.network.tokens)
+    if ear.opinion is not None:
+        verifier = dataclasses.replace(verifier, opinion_digest=ear.opinion.digest)
+    points = points_of_search(KeywordPhonemes.of_card(verifier, ear.network.tokens), spoken)
     training: dict[str, Any] = {
         "method": TYPED,
         "language": spoken.language,
@@ -242,6 +244,7 @@ def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[
         phoneme_losses=losses,
         quick_digest=None,
         quick_gate=0.0,
+        opinion_digest=None,
     )
     if spoken.language != ENGLISH:
         return spelt  # no other speech taught the quick recogniser

@@ -11,7 +11,7 @@ from wakeword.base.types import Array, Scores
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.format.verifier_card import Fusion, fused_score
-from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes
+from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, fit_without_opinion
 from wakeword.verify.shared import file_digest
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
@@ -32,8 +32,9 @@ from wakeword_train.spoken_texts import SpokenKeyword
 
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
-LOWEST, UNGUARDED = -1.3, -1.0
-"""No default is below these fits: without near words, those that differ from a long one in a phoneme reach the second."""
+LOWEST, ALONE, UNGUARDED = -1.5, -1.3, -1.0
+"""No default is below these fits, with a second opinion, without one, and without near words: those that differ from a long
+one in a phoneme reach the last."""
 _IN_NOISE = 1.0
 """False accepts an hour of noise and music."""
 HIGHEST = -0.02
@@ -50,22 +51,29 @@ class TooCommonError(ConfigError):
     """Speech sounds like the word all the time."""
 
 
-def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword, tokens: Sequence[str]) -> list[OperatingPoint]:
+def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword) -> list[OperatingPoint]:
     """``points_of_fits`` of a word in the installed packs. Raises as that does."""
-    speech, noise = map(ear_of(spoken.language).pack, (STARTER, NOISE))
-    return points_of_fits(
-        pack_fits(speech, (spoken.keyword, *spoken.plan.also), keyword, tokens),
-        spoken,
-        noise=pack_fits(noise, (), keyword, tokens),
-        fingerprint=file_digest(speech.path)[:16],
+    ear = ear_of(spoken.language)
+    forms = spoken.keyword, *spoken.plan.also
+    speech, noise = (
+        pack_fits(ear.pack(name), some, keyword, ear.network.tokens, ear.opinion and ear.opinion.pack(name))
+        for name, some in ((STARTER, forms), (NOISE, ()))
     )
+    return points_of_fits(speech, spoken, noise=noise, fingerprint=file_digest(ear.pack_path(STARTER))[:16])
 
 
-def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, tokens: Sequence[str]) -> list[Scores]:
+def pack_fits(
+    pack: HeardPack,
+    forms: Sequence[str],
+    keyword: KeywordPhonemes,
+    tokens: Sequence[str],
+    opinion: HeardPack | None = None,
+) -> list[Scores]:
     """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
 
     The utterances in which one of ``forms`` is said are left out, and silence is heard before each part. Minus infinity
-    where it cannot fit so well that a threshold depends on it, and where a near word is said.
+    where it cannot fit so well that a threshold depends on it, and where a near word is said. ``opinion``: what another
+    recogniser hears in the same recordings, for a second opinion.
     """
     parts = pack.parts
     for form in forms:
@@ -74,25 +82,36 @@ def pack_fits(pack: HeardPack, forms: Sequence[str], keyword: KeywordPhonemes, t
     silent[tokens.index(BLANK)] = 0
 
     before = np.repeat(silent[None], _LOOK, axis=0)
+    least = LOWEST - _ROOM
+    least_alone = least if opinion is None else fit_without_opinion(least)
     found = list[Scores]()
     for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
-        heard = np.concatenate([before, pack.phonemes.between(first, last, len(tokens), tokens.index(BLANK))])
-        fits = _fits(keyword, keyword.of_states(heard))
-        for look in np.flatnonzero(fits > LOWEST - _ROOM).tolist():
-            if keyword.is_near_word(heard[_STEP * (look + 1) :][:_LOOK], float(fits[look])):
+
+        def heard_in(some: HeardPack, first: int = first, last: int = last) -> Array:
+            return np.concatenate([before, some.phonemes.between(first, last, len(tokens), tokens.index(BLANK))])
+
+        heard = heard_in(pack)
+        fits = _fits(keyword, keyword.of_states(heard), least_alone)
+        close = np.flatnonzero(fits > least_alone).tolist()
+        other = heard_in(opinion) if opinion is not None and close else None
+        for look in close:
+            frames = slice(_STEP * (look + 1), _STEP * (look + 1) + _LOOK)
+            if keyword.is_near_word(heard[frames], fit := float(fits[look])):
                 fits[look] = -np.inf
+            elif other is not None:
+                fits[look] = keyword.with_opinion(fit, other[frames])
         found.append(fits)
     return found
 
 
-def _fits(keyword: KeywordPhonemes, states: Array) -> Scores:
-    """How well a word fits in each look at ``(frames, states)``; minus infinity where a bound shows that it fits badly."""
+def _fits(keyword: KeywordPhonemes, states: Array, least: float) -> Scores:
+    """How well a word fits in each look at ``(frames, states)``; minus infinity where a bound shows less than ``least``."""
     starts = np.arange(_STEP, len(states) - _LOOK + 1, _STEP)
     spans = np.maximum.reduceat(states, np.arange(0, len(states), _STEP))
     best = np.maximum.reduce([spans[span : span + len(starts)] for span in range(1, 1 + _LOOK // _STEP)])
     fits = np.full(len(starts), -np.inf)
-    close = keyword.at_most(best) > LOWEST - 2 * _ROOM
+    close = keyword.at_most(best) > least - _ROOM
     fits[close] = keyword.fits((states[starts[close] + frame] for frame in range(_LOOK)), starts[close].shape)
     return fits
 
@@ -117,7 +136,8 @@ def points_of_fits(
     of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_HOP)
     streams = [np.exp(some) for some in fits]
     points, strictest = list[OperatingPoint](), np.inf
-    lowest = LOWEST if spoken.language == ENGLISH else UNGUARDED
+    ear = ear_of(spoken.language)
+    lowest = UNGUARDED if spoken.language != ENGLISH else LOWEST if ear.opinion else ALONE
     for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
         allowed = most_events(hours, target.value, confidence=SUPPORTED)
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=_HOP)
@@ -127,7 +147,7 @@ def points_of_fits(
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit
-        people = ear_of(spoken.language).people.typed_found(fit)
+        people = ear.people.typed_found(fit)
         events = events_at(streams, float(np.exp(fit)), hop=_HOP)
         points.append(
             OperatingPoint(

@@ -86,12 +86,11 @@ def _faint_noise(samples: int) -> Array:
 class PhonemeVerifier:
     """How well a word's phonemes fit what the recogniser hears."""
 
-    def __init__(self, network: PhonemeNetwork, card: VerifierCard, opinion: PhonemeNetwork | None = None) -> None:
-        self.network = network
-        self.opinion = opinion
-        """Another recogniser with the same tokens."""
-        near = KeywordPhonemes(card.near, network.tokens, card.near_losses) if card.near else None
-        self.keyword = KeywordPhonemes(card.phonemes, network.tokens, card.phoneme_losses, near=near)
+    def __init__(
+        self, keyword: "KeywordPhonemes", network: PhonemeNetwork, opinion: PhonemeNetwork | None = None
+    ) -> None:
+        """``opinion``: another recogniser with the same tokens."""
+        self.keyword, self.network, self.opinion = keyword, network, opinion
 
     def evidence(self, samples: Array) -> float:
         """See ``fit``, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
@@ -102,8 +101,11 @@ class PhonemeVerifier:
 
         ``heard_by``: what a recogniser hears, ``(frames, tokens)``.
         """
-        fit, opinion = self.keyword.score(heard_by(self.network)), self.opinion
-        return fit if opinion is None else self.keyword.with_opinion(fit, lambda: heard_by(opinion))
+        fit = self.keyword.score(heard_by(self.network))
+        # Two recognisers are seldom wrong in the same place.
+        if self.opinion is None or fit <= _HOPELESS:
+            return fit
+        return self.keyword.with_opinion(fit, heard_by(self.opinion))
 
 
 class KeywordPhonemes:
@@ -163,6 +165,12 @@ class KeywordPhonemes:
         self._from_two_before[direct] = 0
         self._from_nothing[begins] = 0
 
+    @classmethod
+    def of_card(cls, card: VerifierCard, tokens: Sequence[str]) -> "KeywordPhonemes":
+        """The word of a card. Raises as ``__init__`` does."""
+        near = cls(card.near, tokens, card.near_losses) if card.near else None
+        return cls(card.phonemes, tokens, card.phoneme_losses, near=near)
+
     def score(self, log_probabilities: Array) -> float:
         """How well the best variant fits somewhere in ``(frames, tokens)``: at most 0, and minus infinity if none can.
 
@@ -175,14 +183,9 @@ class KeywordPhonemes:
         found = float(self.fits(self.of_states(losses).astype(np.float64)))
         return -np.inf if found > _HOPELESS and self.is_near_word(losses, found) else found
 
-    def with_opinion(self, fit: float, heard: Callable[[], Array]) -> float:
-        """The mean of a fit and of what another recogniser hears in the same sound, ``(frames, tokens)``: at most 0.
-
-        Two recognisers are seldom wrong in the same place. The other one is asked only where the fit is not hopeless.
-        """
-        if fit <= _HOPELESS:
-            return fit
-        other = float(self.fits(self.of_states(losses_of(heard())).astype(np.float64)))
+    def with_opinion(self, fit: float, heard: Array) -> float:
+        """A weighted mean of a fit and of how well another recogniser hears the word, in ``(frames, tokens)``: at most 0."""
+        other = float(self.fits(self.of_states(losses_of(heard)).astype(np.float64)))
         return (1 - _OPINION) * fit + _OPINION * max(other, _LEAST_OPINION)
 
     def is_near_word(self, losses: Array, fit: float) -> bool:
@@ -255,6 +258,11 @@ def sounds_of_ways(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -
         tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
         for way in zip(variants, losses or free, strict=True)
     ]
+
+
+def fit_without_opinion(fit: float) -> float:
+    """How well the first recogniser must hear a word for both to reach a fit: the second one says 0 at most."""
+    return fit / (1 - _OPINION)
 
 
 def losses_of(log_probabilities: Array) -> Array:

@@ -12,7 +12,7 @@ from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard, unverified_score
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
-from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, PhonemeNetwork, PhonemeVerifier
+from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, KeywordPhonemes, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, search_for
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
@@ -51,8 +51,10 @@ class SecondStage:
         self.head = head
         self.embedding = embedding
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
-        self.phonemes = PhonemeVerifier(phonemes, card, opinion) if phonemes is not None else None
+        self.phonemes: PhonemeVerifier | None = None
         """``None`` if the card lists no recogniser."""
+        if phonemes is not None:
+            self.phonemes = PhonemeVerifier(KeywordPhonemes.of_card(card, phonemes.tokens), phonemes, opinion)
 
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see

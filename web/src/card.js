@@ -63,6 +63,7 @@ export const FLOOR = 1e-3;
  * @property {number[][][]} near_losses
  * @property {number} phoneme_step the phonemes are heard up to the last multiple of this number of frames; 0: to the window's end
  * @property {string | null} quick_digest
+ * @property {string | null} opinion_digest of the recogniser that is asked for a second opinion
  * @property {number} quick_gate how well the quick recogniser must hear the word before the recogniser is asked
  * @property {FusionWeights} fusion
  * @property {number} self_test
@@ -128,10 +129,10 @@ export function parseCard(text, digest) {
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
   const { phonemes_digest = null, phonemes = [], phoneme_losses = [], phoneme_step = 0 } = verifier;
-  const { near = [], near_losses = [] } = verifier;
+  const { near = [], near_losses = [], opinion_digest = null } = verifier;
   const { stage_one_points = [], stage_one_default = null, quick_digest = null, quick_gate = 0 } = verifier;
   const phonemesOf = { phonemes_digest, phonemes, phoneme_losses, near, near_losses, phoneme_step, quick_digest, quick_gate };
-  return { ...verifier, ...phonemesOf, stage_one_points, stage_one_default };
+  return { ...verifier, ...phonemesOf, opinion_digest, stage_one_points, stage_one_default };
 }
 
 /** @param {Card} card @returns {string | null} what is wrong with it */
@@ -190,7 +191,7 @@ function problemOfVerifier(verifier) {
   if (!isCosted(phonemes, phoneme_losses) || !isCosted(near, near_losses)) return "expected a loss for each token of the phonemes";
   if (!isBetween(verifier.quick_gate, -MAX_LOGIT, 0)) return "expected a gate of the quick recogniser";
   const digests = phonemes.length ? [embedding_digest, phonemes_digest] : [embedding_digest];
-  if (verifier.quick_digest !== null) digests.push(verifier.quick_digest);
+  for (const digest of [verifier.quick_digest, verifier.opinion_digest]) if (digest !== null) digests.push(digest);
   if (!digests.every((digest) => /^[0-9a-f]{64}$/.test(digest ?? ""))) return "expected the digests of shared networks";
   return problemOfPoints(stage_one_points);
 }

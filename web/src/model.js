@@ -148,14 +148,15 @@ export class Model {
     const network = new Network(ort, await openSession(ort, data), card);
     requireEqual(await network.selfTest(), whole.self_test.logit, `self-test of '${card.phrase}'`);
     if (!card.verifier) return new Model(card, network, null);
-    const { embedding_digest, phonemes_digest, phonemes, quick_digest } = card.verifier;
-    const [head, embedding, recogniser, quick] = await Promise.all([
+    const { embedding_digest, phonemes_digest, phonemes, quick_digest, opinion_digest } = card.verifier;
+    const [head, embedding, recogniser, quick, opinion] = await Promise.all([
       Head.ofText(ort, entries.get(HEAD_KEY)),
       shared.embedding(embedding_digest),
       phonemes.length && phonemes_digest ? shared.phonemes(phonemes_digest) : null,
       phonemes.length && quick_digest ? shared.quick(quick_digest) : null,
+      phonemes.length && opinion_digest ? shared.phonemes(opinion_digest) : null,
     ]);
-    const stage = new SecondStage(card.verifier, head, embedding, recogniser, quick);
+    const stage = new SecondStage(card.verifier, head, embedding, recogniser, quick, opinion);
     requireEqual([await stage.selfTest()], card.verifier.self_test, `self-test of the second stage of '${card.phrase}'`);
     return new Model(card, network, stage);
   }

@@ -15,7 +15,10 @@ const PEAK = 0.5;
 const NOISE = 0.0035;
 const FAINTEST = 1e-5;
 /** When a near word is said, as `wakeword/verify/phoneme_verifier.py` explains. */
-const HOPELESS = -2.5;
+export const HOPELESS = -2.5;
+/** What a second opinion counts, and the least that it says. */
+const OPINION = 1 / 3;
+const LEAST_OPINION = -3;
 const TOLD_APART = 5;
 const EXPLAINED = 0.3;
 
@@ -132,6 +135,15 @@ export class KeywordPhonemes {
     const losses = lossesOf(logProbabilities, this._tokens);
     const fit = this._fit(losses, newest);
     return this._near && fit > HOPELESS && this._isNearWord(this._near, losses, fit) ? -Infinity : fit;
+  }
+
+  /**
+   * A weighted mean of a fit and of how well another recogniser hears the word.
+   * @param {number} fit @param {Float32Array} logProbabilities `(frames, tokens)`, of the other one
+   */
+  withOpinion(fit, logProbabilities) {
+    const other = this._fit(lossesOf(logProbabilities, this._tokens));
+    return (1 - OPINION) * fit + OPINION * Math.max(other, LEAST_OPINION);
   }
 
   /**

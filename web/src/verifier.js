@@ -6,7 +6,7 @@ import { ModelError } from "./errors.js";
 import { CONFIG, SAMPLE_RATE, framesIn, selfTestSignal } from "./features.js";
 import { fetchShared } from "./files.js";
 import { amplified } from "./level.js";
-import { KeywordPhonemes, PhonemeNetwork } from "./phonemes.js";
+import { HOPELESS, KeywordPhonemes, PhonemeNetwork } from "./phonemes.js";
 import { QUICK_STEPS, QuickKeyword, QuickPhonemes } from "./quick-phonemes.js";
 import { messageOf, openSession, runSession } from "./runtime.js";
 
@@ -127,12 +127,14 @@ export class SecondStage {
    * @param {EmbeddingNetwork} embedding
    * @param {PhonemeNetwork | null} recogniser
    * @param {QuickPhonemes | null} quick
+   * @param {PhonemeNetwork | null} [opinion] the recogniser that is asked for a second opinion
    */
-  constructor(card, head, embedding, recogniser, quick) {
+  constructor(card, head, embedding, recogniser, quick, opinion = null) {
     this.card = card;
     this.head = head;
     this.embedding = embedding;
     this.recogniser = recogniser;
+    this.opinion = opinion;
     this.quick = quick && new QuickKeyword(quick, card.phonemes, card.phoneme_losses);
     const tokens = recogniser?.tokens ?? [];
     const near = recogniser && card.near.length ? new KeywordPhonemes(card.near, tokens, card.near_losses) : null;
@@ -184,7 +186,7 @@ export class AmplifiedSound {
     };
     /** @type {Map<import("./embedding.js").EmbeddingNetwork, EmbeddingStream>} */
     this._embeddings = new Map();
-    /** @type {Map<number, Float32Array>} */
+    /** What each recogniser hears. @type {Map<PhonemeNetwork, Map<number, Float32Array>>} */
     this._phonemes = new Map();
     /** How well each word fits, by where it was heard. @type {Map<KeywordPhonemes | QuickKeyword, Map<number, number>>} */
     this._fits = new Map();
@@ -215,10 +217,14 @@ export class AmplifiedSound {
    * How well a word's phonemes fit in the sound up to a sample.
    * @param {KeywordPhonemes} keyword
    * @param {PhonemeNetwork} network
+   * @param {PhonemeNetwork | null} opinion
    * @param {number} end
    */
-  fit(keyword, network, end) {
-    return this._fit(keyword, end, async () => keyword.score(await this.phonemes(network, end)));
+  fit(keyword, network, opinion, end) {
+    return this._fit(keyword, end, async () => {
+      const fit = keyword.score(await this.phonemes(network, end));
+      return opinion && fit > HOPELESS ? keyword.withOpinion(fit, await this.phonemes(opinion, end)) : fit;
+    });
   }
 
   /** @param {KeywordPhonemes | QuickKeyword} word @param {number} end @param {() => Promise<number>} find */
@@ -232,13 +238,11 @@ export class AmplifiedSound {
 
   /** @param {PhonemeNetwork} network @param {number} end the sample at which the window ends */
   async phonemes(network, end) {
-    let found = this._phonemes.get(end);
-    if (!found) {
-      found = await network.logProbabilities(this._samplesOf(end - PHONEME_SAMPLES, end));
-      this._phonemes.set(end, found);
-      forget(this._phonemes);
-    }
-    return found;
+    const known = this._phonemes.get(network) ?? new Map();
+    this._phonemes.set(network, known);
+    if (!known.has(end)) known.set(end, await network.logProbabilities(this._samplesOf(end - PHONEME_SAMPLES, end)));
+    forget(known);
+    return known.get(end);
   }
 }
 
@@ -278,7 +282,7 @@ export class Verifier {
     this._recent.push(logit);
     if (this._recent.length > this._kept) this._recent.shift();
     this.best = Math.max(...this._recent);
-    const { card, head, embedding, recogniser, keyword } = this._stage;
+    const { card, head, embedding, recogniser, opinion, keyword } = this._stage;
     // Not "best < gate": a NaN must not pass.
     if (!(this.best >= card.gate)) return unverifiedScore(logit, card.gate);
     this.candidates += 1;
@@ -290,7 +294,7 @@ export class Verifier {
       const step = card.phoneme_step * CONFIG.hop_length;
       const heardUntil = step ? windowEnd - (windowEnd % step) : windowEnd;
       if (await this._isAsked(keyword, recogniser, heardUntil, step, sound)) {
-        fit = Math.min(0, Math.max(-phoneme_floor, await sound.fit(keyword, recogniser, heardUntil)));
+        fit = Math.min(0, Math.max(-phoneme_floor, await sound.fit(keyword, recogniser, opinion, heardUntil)));
       }
     }
     return Math.max(FLOOR, scoreOfLogit(upper + phonemes * fit));
@@ -305,7 +309,7 @@ export class Verifier {
    * @param {AmplifiedSound} sound
    */
   async _isAsked(keyword, recogniser, end, step, sound) {
-    const { card, quick } = this._stage;
+    const { card, quick, opinion } = this._stage;
     if (!quick) return true;
     const heard = [];
     // The oldest first, as the quick recogniser goes on from there.
@@ -314,7 +318,7 @@ export class Verifier {
     }
     if (heard.at(-1) === end) return true;
     for (const at of heard) {
-      if ((await sound.fit(keyword, recogniser, at)) > -card.fusion.phoneme_floor) return true;
+      if ((await sound.fit(keyword, recogniser, opinion, at)) > -card.fusion.phoneme_floor) return true;
     }
     return false;
   }
