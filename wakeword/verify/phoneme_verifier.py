@@ -184,7 +184,7 @@ class KeywordPhonemes:
         return -np.inf if found > _HOPELESS and self.is_near_word(losses, found) else found
 
     def with_opinion(self, fit: float, heard: Array) -> float:
-        """A weighted mean of a fit and of how well another recogniser hears the word, in ``(frames, tokens)``: at most 0."""
+        """A weighted mean of a fit and of what another recogniser hears, ``(frames, tokens)``: at most 0."""
         other = float(self.fits(self.of_states(losses_of(heard)).astype(np.float64)))
         return (1 - _OPINION) * fit + _OPINION * max(other, _LEAST_OPINION)
 
@@ -266,7 +266,7 @@ def fit_without_opinion(fit: float) -> float:
 
 
 def losses_of(log_probabilities: Array) -> Array:
-    """What each frame of ``(frames, tokens)`` loses by a token: nothing by the likeliest, so that free frames cost nothing."""
+    """What each of ``(frames, tokens)`` loses by its token: nothing by the likeliest, so that free frames cost nothing."""
     losses: Array = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
     return losses
 

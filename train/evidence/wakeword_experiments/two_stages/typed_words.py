@@ -28,6 +28,7 @@ from wakeword_experiments.two_stages.anyword import (
     word_row,
 )
 from wakeword_experiments.two_stages.measured_rooms import read_rooms
+from wakeword_experiments.two_stages.second_opinion import Look, by_weight, looks_kept, opinion_page
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.scores import stream_scores
@@ -58,7 +59,10 @@ def measure_typed(
         model = read_model(model_from_text(word, work / f"{file_stem(word)}.onnx", anyway=True))
         test = people_clips(audio, word, ENGLISH)
         sounds = strangers_speech(dataclasses.replace(default_recipe(), keyword=word), speech)
-        own = measured(model, test, sounds, others, rooms, report)
+        looks: list[list[Look]] = []
+        with looks_kept(looks):
+            own = measured(model, test, sounds, others, rooms, report)
+        own["opinion"] = by_weight(looks, len(test.people), len(sounds), sounds.hours)
         best = np.array([stream_scores(model, read_audio(clip.path)).max() for clip in test.people])
         own["at_fits"] = [
             float(np.mean(best >= 1 / (1 + np.exp(-FUSION.bias - FUSION.phonemes * fit)))) for fit in FITS
@@ -76,6 +80,8 @@ def measure_typed(
         }
         write_json(figures, record)
         figures.with_suffix(".md").write_text(typed_page(record, figures=figures.name), encoding="utf-8")
+        page = figures.with_name("second-opinion.md")
+        page.write_text(opinion_page(record, figures=figures.name), encoding="utf-8")
 
 
 _ONE_IN = 4
@@ -116,8 +122,9 @@ def typed_page(record: Mapping[str, Any], *, figures: str) -> str:
     head = (
         "# Words from their text, without training",
         "",
-        "What `wakeword train WORD --now` finds. No network heard the people who say the words. False accepts are counted in "
-        f"{hours:.1f} h or more of speech of people who are not in the starter pack; some of them taught the recogniser. People are heard as they are, in noise at 10 dB, 20 dB quieter "
+        "What `wakeword train WORD --now` finds. No network heard the people who say the words. False accepts are counted "
+        f"in {hours:.1f} h or more of speech of people who are not in the starter pack; some of them taught the recogniser. "
+        "People are heard as they are, in noise at 10 dB, 20 dB quieter "
         f"with a microphone's own noise, and in measured rooms in turn. Other sound: {others}; false accepts of the "
         "default. The last column is how often the recogniser is asked in an hour of that speech.",
         "",
