@@ -56,7 +56,7 @@ def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword) -> list[Op
     ear = ear_of(spoken.language)
     forms = spoken.keyword, *spoken.plan.also
     speech, noise = (
-        pack_fits(ear.pack(name), some, keyword, ear.network.tokens, ear.opinion and ear.opinion.pack(name))
+        pack_fits(ear.pack(name), some, keyword, ear.network.tokens, ear.opinion.pack(name) if ear.opinion else None)
         for name, some in ((STARTER, forms), (NOISE, ()))
     )
     return points_of_fits(speech, spoken, noise=noise, fingerprint=file_digest(ear.pack_path(STARTER))[:16])

@@ -117,7 +117,15 @@ class ModelCard:
         points = content["operating_points"]
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
-            optional = "near", "near_losses", "opinion_digest", "phoneme_losses", "phoneme_step", "quick_digest", "quick_gate"
+            optional = (
+                "near",
+                "near_losses",
+                "opinion_digest",
+                "phoneme_losses",
+                "phoneme_step",
+                "quick_digest",
+                "quick_gate",
+            )
             for entry in optional:
                 if not content["verifier"][entry]:
                     del content["verifier"][entry]

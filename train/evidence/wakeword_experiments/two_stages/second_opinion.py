@@ -1,4 +1,4 @@
-"""What a second recogniser is worth beside the first, at each weight, by the looks of ``typed``: the same looks for each."""
+"""What a second recogniser is worth beside the first, by its weight, in the looks of ``typed``."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,13 +72,14 @@ def by_weight(recordings: Sequence[Sequence[Look]], people: int, speech: int, ho
     for weight in WEIGHTS:
         floor = _FLOORS[0] + (_FLOORS[1] - _FLOORS[0]) * 2 * weight
         streams = [_weighed(looks, weight) for looks in recordings[:speech]]
-        best = [
-            np.array([max((fit for _, fit in _weighed(one, weight)), default=-np.inf) for one in some])
-            for some in conditions
-        ]
+        best = [np.array([_best(_weighed(one, weight)) for one in some]) for some in conditions]
         thresholds = [max(floor, _threshold(streams, int(rate * hours))) for rate in ALLOWED]
         found[f"{weight:.2f}"] = [[float(np.mean(some >= least)) for some in best] for least in thresholds]
     return found
+
+
+def _best(looks: Sequence[tuple[int, float]]) -> float:
+    return max((fit for _, fit in looks), default=-np.inf)
 
 
 def _weighed(looks: Sequence[Look], weight: float) -> list[tuple[int, float]]:
@@ -87,7 +88,7 @@ def _weighed(looks: Sequence[Look], weight: float) -> list[tuple[int, float]]:
 
 def _threshold(streams: Sequence[Sequence[tuple[int, float]]], allowed: int) -> float:
     """The lowest threshold that not more looks reach, those within two seconds counted once."""
-    least = max((fit for stream in streams for _, fit in stream), default=-np.inf) + 1e-9
+    least = max(map(_best, streams), default=-np.inf) + 1e-9
     for fit in sorted({fit for stream in streams for _, fit in stream}, reverse=True):
         if _events(streams, fit) > allowed:
             break
@@ -120,9 +121,9 @@ def opinion_page(record: Mapping[str, Any], *, figures: str) -> str:
     lines = [
         "# A second opinion",
         "",
-        "Words from their text: the share of recordings that phonemes find in the looks of [typed](typed-ear.md), where the "
-        "included recogniser is heard too where the ear finds the word, by what it counts. Mean over four conditions and "
-        f"thresholds for {', '.join(f'{rate:g}' for rate in ALLOWED)} false accepts an hour of that speech, in percent.",
+        "Words from their text: the share of recordings that are found in the looks of [typed](typed-ear.md), where "
+        "the included recogniser is asked too where the ear finds the word, by what it counts. Mean over four conditions "
+        f"and thresholds for {', '.join(f'{rate:g}' for rate in ALLOWED)} false accepts an hour of that speech, in percent.",
         "",
         f"| | {' | '.join(names)} |",
         f"| --- |{' ---: |' * len(names)}",

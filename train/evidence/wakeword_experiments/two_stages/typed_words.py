@@ -122,8 +122,8 @@ def typed_page(record: Mapping[str, Any], *, figures: str) -> str:
     head = (
         "# Words from their text, without training",
         "",
-        "What `wakeword train WORD --now` finds. No network heard the people who say the words. False accepts are counted "
-        f"in {hours:.1f} h or more of speech of people who are not in the starter pack; some of them taught the recogniser. "
+        "What `wakeword train WORD --now` finds. No network heard the people who say the words. False accepts are "
+        f"counted in {hours:.1f} h or more of speech of people who are not in the starter pack; some taught the ear. "
         "People are heard as they are, in noise at 10 dB, 20 dB quieter "
         f"with a microphone's own noise, and in measured rooms in turn. Other sound: {others}; false accepts of the "
         "default. The last column is how often the recogniser is asked in an hour of that speech.",
