@@ -13,7 +13,7 @@ from wakeword.cli.options import DEFAULT_KEYWORD
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
-MOST_WORDS, LONG_WORDS = 45, 35
+MAX_WORDS, LONG_WORDS = 45, 35
 """Words of the longest sentence on a page, and of a sentence that is long."""
 LONG_SENTENCES = 24
 """Sentences of all pages that may be long: a bound that only falls."""
@@ -91,7 +91,7 @@ def test_sentences_are_short() -> None:
     for path in [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]:
         for sentence in sentences(path):
             words = len(re.findall(r"\S*\w\S*", sentence))
-            assert words <= MOST_WORDS, f"{path.name}: {words} words, make two sentences of it: {sentence}"
+            assert words <= MAX_WORDS, f"{path.name}: {words} words, make two sentences of it: {sentence}"
             long += [f"{path.name}: {sentence}"] if words > LONG_WORDS else []
     assert len(long) <= LONG_SENTENCES, "\n".join(long)
     assert len(long) > LONG_SENTENCES - 10, f"lower LONG_SENTENCES to {len(long)}"

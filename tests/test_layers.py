@@ -299,6 +299,16 @@ def test_each_public_name_stands_once() -> None:
     assert not twice, f"expected each public name once, got {twice}"
 
 
+def test_names_of_bounds_begin_with_max_or_min() -> None:
+    """One word for one thing: not ``MOST_`` in one file and ``MAX_`` in the next."""
+    others = []
+    for module in (module for package in PACKAGES for module in modules(package)):
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Name) and re.match(r"_?(MOST|LEAST)(_|$)", node.id):
+                others.append(f"{module}, line {node.lineno}: {node.id}")
+    assert not others, f"expected MAX_ or MIN_, got {others}"
+
+
 LONG = 45
 """Characters from which a string says so much that two modules that have it say the same thing twice."""
 

@@ -7,7 +7,7 @@ import numpy as np
 _WINDOW, _WINDOWS = 1.0, 30
 """Seconds from which the least delay is taken, and how many such windows are compared: two clocks differ by up to 300 ppm,
 which is 9 ms in all of them."""
-_LEAST_LOSS = 0.04
+_MIN_LOSS = 0.04
 """Seconds; less than that is the delay of a busy machine, and adds up until it is more."""
 
 
@@ -47,7 +47,7 @@ class Arrivals:
     def _tell(self, moved: float) -> None:
         """``moved``: seconds by which both newest windows are later than all before, or, negative, earlier."""
         moved = max(moved, -self.lost / self._rate)
-        if abs(moved) < _LEAST_LOSS:
+        if abs(moved) < _MIN_LOSS:
             return
         samples = round(moved * self._rate)
         self.lost += samples

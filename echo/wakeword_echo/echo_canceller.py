@@ -32,7 +32,7 @@ _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
 """Energy up to which a block of the reference is silent: -80 dB of full scale."""
 _COPY = 0.98
 """Correlation of a block from which the reference is the microphone at the same moment."""
-_MOST_DRIFT = 300e-6
+_MAX_DRIFT = 300e-6
 _DELAY_STEP, _RATE_STEP = 1.0, 0.3
 """Share of an error in time that corrects the filter, and the speed at which the reference is read."""
 
@@ -203,7 +203,7 @@ class EchoCanceller:
         steps = round(_DELAY_STEP * delay * _FRACTIONS)
         if steps:
             self._weights *= _delay_of(steps)
-        most = _MOST_DRIFT * ECHO_BLOCK
+        most = _MAX_DRIFT * ECHO_BLOCK
         self.rate = max(-most, min(most, self.rate + _RATE_STEP * delay))
         return delay
 

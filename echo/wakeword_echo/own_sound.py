@@ -17,9 +17,9 @@ from wakeword_echo.playback_reader import PlaybackReader
 
 logger = logging.getLogger(__name__)
 
-_MOST_LATE = SAMPLE_RATE // 2
+_MAX_LATE = SAMPLE_RATE // 2
 """Samples for which the microphone waits for the reference."""
-_MOST_EARLY = 60.0
+_MAX_EARLY = 60.0
 """Seconds of the reference that may come before the microphone's."""
 _NO_ROWS: Array = np.zeros((0, 2), np.float32)
 _WAITED = 0.002
@@ -209,9 +209,9 @@ class OwnSound(SoundInput):
             return
         ahead = self._reference_end - self._needed(self._at + self.held) if self._is_anchored else 0
         early = ahead / SAMPLE_RATE + count / self._reference_pcm.sample_rate - self._seconds_in(block)
-        if early > _MOST_EARLY:
+        if early > _MAX_EARLY:
             raise AudioFormatError(
-                f"playback: expected at most {_MOST_EARLY:g} s before the microphone gets there, got {early:.1f} s; "
+                f"playback: expected at most {_MAX_EARLY:g} s before the microphone gets there, got {early:.1f} s; "
                 "push the rest with later blocks"
             )
 
@@ -241,7 +241,7 @@ class OwnSound(SoundInput):
     def _fill_late(self) -> None:
         """Wait no longer for a reference that does not come; what comes later belongs to the microphone's next samples."""
         end = self._at + self.held
-        if self._needed(end) - self._reference_end <= _MOST_LATE:
+        if self._needed(end) - self._reference_end <= _MAX_LATE:
             return
         if not self._warned:
             logger.warning("the playback is over 0.5 s behind the microphone; what is missing counts as silence")

@@ -17,14 +17,14 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE = 0.5
 """Seconds of waiting for a playback that stops; then the microphone goes on alone until more comes."""
-_MOST_WAITING, _MOST_LIVE = 16, 3_000
+_MAX_WAITING, _MAX_LIVE = 16, 3_000
 """Blocks of a file, and of what is played now, that wait for the microphone: as long as its consumer may need."""
 _POLL_SECONDS = 0.1
-_MOST_LACK = 0.4
+_MAX_LACK = 0.4
 """Seconds of a live playback that may be lacking, fewer than `OwnSound` waits for: here is known what stands for it."""
 _SETTLED = 4.5
 """Seconds of a live playback after one that was late until it is known what of it was lost."""
-_MOST_AHEAD, _PROOF = 0.2, 2.0
+_MAX_AHEAD, _PROOF = 0.2, 2.0
 """Seconds by which a live playback may be ahead of such blocks, and seconds of them that show it: on a busy machine a
 microphone may be as late for a second."""
 
@@ -35,7 +35,7 @@ class PlaybackReader:
     def __init__(self, playback: AudioSource) -> None:
         self._playback = playback
         self._is_live = bool(getattr(playback, "is_live", False))
-        most = _MOST_LIVE if self._is_live else _MOST_WAITING
+        most = _MAX_LIVE if self._is_live else _MAX_WAITING
         self._blocks: queue.Queue[Samples | BaseException | None] = queue.Queue(most)
         self._arrivals = Arrivals(playback.sample_rate)
         self._taken = 0
@@ -60,7 +60,7 @@ class PlaybackReader:
             wanted -= len(block)
         if self._ended and not taken:
             return None
-        if self._is_live and self._is_late and wanted > _MOST_LACK * self._playback.sample_rate:
+        if self._is_live and self._is_late and wanted > _MAX_LACK * self._playback.sample_rate:
             taken.append(np.zeros(wanted, np.float32))
             if self._arrivals.came:  # before its first block it has no place
                 self._filled, self._filled_at = self._filled + wanted, self._arrivals.came
@@ -121,7 +121,7 @@ class PlaybackReader:
             return False
         is_shown, ahead = self._shown > 0, self._least
         self._least, self._shown = np.inf, 0.0
-        if not (is_shown and ahead > _MOST_AHEAD):
+        if not (is_shown and ahead > _MAX_AHEAD):
             return False
         # By how much it was ahead of every such block, and not of this one, which may be late.
         kept = (seconds + max(0.0, now - ahead)) * self._playback.sample_rate

@@ -17,7 +17,7 @@ from wakeword.microphone.microphone import Microphone
 _MONITOR = "monitor"
 _RECORDER = ("parec", "--device=@DEFAULT_MONITOR@", "--raw", "--format=s16le", "--channels=1", "--latency-msec=20")
 _SECONDS_TO_FAIL = 0.5
-_MOST_BEHIND = 0.5
+_MAX_BEHIND = 0.5
 """Seconds of a device's audio that wait: older than that, an echo would come before its reference."""
 
 
@@ -37,7 +37,7 @@ def open_playback(name: str) -> Iterator[AudioSource]:
     else:
         with (
             without_native_messages(),
-            Microphone(number_or_name(name), channels=2, max_seconds=_MOST_BEHIND) as device,
+            Microphone(number_or_name(name), channels=2, max_seconds=_MAX_BEHIND) as device,
         ):
             yield device
 

@@ -24,10 +24,10 @@ from wakeword_serve.words import OfferedWord, OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
-_MOST_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 """A chunk may have so much audio, as it waits for its turn as a whole."""
-_MOST_NAMES = 1_000
-_MOST_CONTEXT = 4 * 2**10
+_MAX_NAMES = 1_000
+_MAX_CONTEXT = 4 * 2**10
 """Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
 _CLOSE_SECONDS = 1.0
 _DETECTOR_SECONDS = 0.2
@@ -133,13 +133,13 @@ class Connection:
         """``detect``: listen for these words from now on. A stream in progress goes on if they are the same."""
         names, context = data.get("names"), data.get("context")
         if names is not None and not (
-            isinstance(names, list) and len(names) <= _MOST_NAMES and all(isinstance(name, str) for name in names)
+            isinstance(names, list) and len(names) <= _MAX_NAMES and all(isinstance(name, str) for name in names)
         ):
             raise WireError("expected a detect whose names are a list of strings")
         if context is not None and not isinstance(context, dict):
             raise WireError("expected a detect whose context is an object")
-        if context is not None and len(encode(Event("detect", context))) > _MOST_CONTEXT:
-            raise WireError(f"expected a detect whose context takes at most {_MOST_CONTEXT} bytes, got a longer one")
+        if context is not None and len(encode(Event("detect", context))) > _MAX_CONTEXT:
+            raise WireError(f"expected a detect whose context takes at most {_MAX_CONTEXT} bytes, got a longer one")
         self._context = context
         self._names = list(dict.fromkeys(names)) if names else None
         await self._tell_unknown()
@@ -172,8 +172,8 @@ class Connection:
         pcm, timestamp = format_of(event.data), timestamp_of(event.data)
         audio = event.payload or b""
         seconds = len(audio) // pcm.frame / pcm.rate
-        if seconds > _MOST_SECONDS:
-            raise WireError(f"expected up to {_MOST_SECONDS:g} s in a chunk, got {seconds:.0f} s")
+        if seconds > _MAX_SECONDS:
+            raise WireError(f"expected up to {_MAX_SECONDS:g} s in a chunk, got {seconds:.0f} s")
         telemetry = self._shared.telemetry
         await self.share.turn(seconds)
         received = time.perf_counter()

@@ -25,7 +25,7 @@ _COMPARING = 0.04
 _STEP = 0.01
 _STREAMING = 1.0
 """Seconds without audio after which a connection is no longer waited for."""
-_MOST = 15
+_MAX_COMPARED = 15
 """Connections that are compared, those with the highest scores: each takes 2 ms of a thread."""
 
 _EXPECTED = "expected --group NAME=ADDRESS[,ADDRESS...], for instance home=192.168.1.20,192.168.1.21, got"
@@ -179,7 +179,7 @@ class Group:
 
     async def _compared(self, claim: _Claim, others: Mapping[str, tuple[Member, Found]]) -> tuple[str | None, float]:
         scores = {peer: one.score(its) for peer, (one, its) in others.items()}
-        loudest = sorted(scores, key=lambda peer: (-scores[peer], peer))[:_MOST]
+        loudest = sorted(scores, key=lambda peer: (-scores[peer], peer))[:_MAX_COMPARED]
         sounds = {peer: others[peer][0].sound(claim.heard) for peer in loudest}
         work = partial(first_to_hear, _last(claim.found.detection.audio), sounds)
         return await claim.member.share.threads.run(work)

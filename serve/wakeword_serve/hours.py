@@ -12,9 +12,9 @@ from wakeword.base.files import DAMAGED, read_json, remove_abandoned, write_whol
 
 HOURS_FILE = "hours.json"
 _SECONDS_BETWEEN = 60.0
-_MOST_DAYS = 30
-_MOST_BYTES = 4_000_000
-_MOST = 10**9
+_MAX_DAYS = 30
+_MAX_BYTES = 4_000_000
+_MAX_COUNT = 10**9
 """Seconds, or wakes: more are damage."""
 
 
@@ -120,7 +120,7 @@ def _with(rows: _Rows, pending: Mapping[Listened, HeardTime]) -> _Rows:
     found, today = dict(rows), f"{datetime.now(UTC):%Y-%m-%d}"
     for listened, heard in pending.items():
         found[today, listened] = found.get((today, listened), HeardTime()).plus(heard)
-    days = sorted({day for day, _ in found})[-_MOST_DAYS:]
+    days = sorted({day for day, _ in found})[-_MAX_DAYS:]
     return {key: heard for key, heard in found.items() if key[0] in days}
 
 
@@ -128,11 +128,11 @@ def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
     """The rows of a file; none of a damaged one, which is a line. ``OSError`` as the disk does."""
     rows: _Rows = {}
     try:
-        for day, listed in read_json(path, _MOST_BYTES)["days"].items():
+        for day, listed in read_json(path, _MAX_BYTES)["days"].items():
             for word, threshold, seconds, wakes, *_ in listed:
                 key = f"{datetime.fromisoformat(day):%Y-%m-%d}", Listened(str(word), float(threshold))
                 heard = HeardTime(float(seconds), int(wakes))
-                if not (0 <= heard.seconds < _MOST and 0 <= heard.wakes < _MOST and 0 <= threshold <= 1):
+                if not (0 <= heard.seconds < _MAX_COUNT and 0 <= heard.wakes < _MAX_COUNT and 0 <= threshold <= 1):
                     raise ValueError(heard)
                 rows[key] = heard.plus(rows.get(key, HeardTime()))
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from wakeword_serve.hours import HeardHours
 from wakeword_serve.promises import promise_and_count
 from wakeword_serve.words import OfferedWords
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 """Events in one answer, the newest."""
 _MAX_AUDIO = 8_000_000
 _LABELS = {Answer.YES.value: Answer.YES, Answer.NO.value: Answer.NO, "back": None, "skip": None}
@@ -67,9 +67,9 @@ class KeptPages:
         heard = {} if self._hours is None else self._hours.totals()
         promises = promise_and_count(self._words.by_name.values(), heard, events)
         # What waits for a label first: what has one must not hide it.
-        waiting = [one for one in events if one.is_word is None][:MOST_SHOWN]
+        waiting = [one for one in events if one.is_word is None][:MAX_SHOWN]
         names = {one.data.stem for one in waiting}
-        rest = [one for one in events if one.data.stem not in names][: MOST_SHOWN - len(waiting)]
+        rest = [one for one in events if one.data.stem not in names][: MAX_SHOWN - len(waiting)]
         names |= {one.data.stem for one in rest}
         return _json({"events": [shown_event(one) for one in events if one.data.stem in names], "promises": promises})
 

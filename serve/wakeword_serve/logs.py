@@ -9,7 +9,7 @@ from datetime import datetime
 from wakeword.base.text import printable
 
 _WARNINGS_SECONDS = 60.0
-_MOST_WARNINGS = 5
+_MAX_WARNINGS = 5
 """Warnings of one code in that time."""
 
 logger = logging.getLogger("wakeword.serve")
@@ -34,7 +34,7 @@ class ClientWarnings:
         if now - since >= _WARNINGS_SECONDS:
             since, number = now, 0
         self._counts[code] = since, number + 1
-        logger.log(logging.WARNING if number < _MOST_WARNINGS else logging.DEBUG, "%s: %s", peer, message)
+        logger.log(logging.WARNING if number < _MAX_WARNINGS else logging.DEBUG, "%s: %s", peer, message)
 
 
 class _Text(logging.Formatter):

@@ -31,7 +31,7 @@ from wakeword_serve.words import OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
-_MOST_WAITING = 64
+_MAX_WAITING = 64
 """Detections that may wait for the disk."""
 _BUSY = 0.5
 """The load from which on nothing is labelled."""
@@ -165,7 +165,7 @@ def _saver(options: ServeOptions) -> Saver | None:
         return None
     return Saver(
         SavedPairs(options.save, round(1e6 * options.save_limit)),
-        most_waiting=_MOST_WAITING,
+        most_waiting=_MAX_WAITING,
         wait_for_room=False,
         complain=logger.warning,
         note=logger.info,

@@ -17,7 +17,7 @@ from wakeword_serve.wire import MAX_HEADER, WireError, encode, read_event
 _SECONDS = 60.0
 """Within which a transcript must have come: a small machine takes ten, and one that is asleep loads its networks first."""
 _CHUNK = SAMPLE_RATE // 10
-_MOST_TEXT = 500
+_MAX_TEXT = 500
 """Characters of a transcript that are kept."""
 
 
@@ -42,7 +42,7 @@ class SpeechToText:
             late = isinstance(error, TimeoutError)
             said = os.strerror(code) if code > 0 else "timed out" if late else reason_of(error)
             raise WorkerError(f"expected a Wyoming speech-to-text at {self._uri}, could not use it: {said}") from error
-        return " ".join(text.split())[:_MOST_TEXT]
+        return " ".join(text.split())[:_MAX_TEXT]
 
     async def _transcript(self, audio: Samples) -> str:
         """What is said in ``(n,)`` int16 at 16 kHz. Raises ``OSError``, ``UnicodeError`` and ``WireError``."""

@@ -18,13 +18,13 @@ from benchmarks import benchmark as bench
 from benchmarks import stopwatch as bench_measures
 from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
-from benchmarks.contenders import MOST_KEYWORDS, PEERS, Listener, present, why
+from benchmarks.contenders import MAX_KEYWORDS, PEERS, Listener, present, why
 from benchmarks.own_engine import OURS
 from benchmarks.performance_page import endurance, write_page
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
 from benchmarks.speech_cost import (
-    LEAST_SECONDS,
+    MIN_SECONDS,
     TYPED_COUNTS,
     TYPED_WORDS,
     WORD_COUNTS,
@@ -134,7 +134,7 @@ def test_a_start_is_measured_in_a_separate_process(model: str) -> None:
 
 
 def test_streams_are_measured_in_a_pool_and_in_separate_detectors(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_streams, "_MOST_DETECTORS", 2)
+    monkeypatch.setattr(bench_streams, "_MAX_DETECTORS", 2)
     monkeypatch.setattr(bench_streams, "_STREAM_SECONDS", 1.0)
     costs = stream_costs(model, (1, 2, 3), 2)
     assert [(one.streams, len(one.pool), len(one.detectors)) for one in costs] == [(1, 2, 2), (2, 2, 2), (3, 2, 0)]
@@ -229,11 +229,11 @@ def test_without_a_peer_everything_is_measured(model: str) -> None:
         model, seconds=0.5, repeats=2, paced_seconds=0.2, stream_counts=(1, 2), peers=(), advance=done.append
     )
     assert list(made.versions) == ["wakeword"]
-    assert made.speech_seconds == LEAST_SECONDS > made.seconds
+    assert made.speech_seconds == MIN_SECONDS > made.seconds
     assert done == sorted(done)
     assert done[-1] == 1.0
     for signal in ("speech-like", "quiet room", "silence"):
-        for block, keywords in [(160, 1), (320, 1), (1_280, 1), (1_280, MOST_KEYWORDS)]:
+        for block, keywords in [(160, 1), (320, 1), (1_280, 1), (1_280, MAX_KEYWORDS)]:
             costs = made.cost("wakeword", signal, block, keywords)
             assert len(costs) == 2
             assert min(costs) > 0
@@ -259,7 +259,7 @@ def test_tables_show_the_figures() -> None:
     half = "0.50 (0.50 to 0.50)"
     assert keyword_table(made).rows[0] == ["wakeword", half, half, half, "0.00100", "1,999"]
     for cost in made.costs:
-        if (cost.contender, cost.keywords) == ("peer", MOST_KEYWORDS):
+        if (cost.contender, cost.keywords) == ("peer", MAX_KEYWORDS):
             cost.ms_per_second[:] = [1.0, 2.0, 3.0]
     assert keyword_table(made).rows[1][-1] == "-"
     assert stream_table(made).rows == [

@@ -22,7 +22,7 @@ from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, read_pair, saved_pairs
 from wakeword_serve import event_list
 from wakeword_serve.event_list import kept_list
-from wakeword_serve.kept_pages import MOST_SHOWN, KeptPages
+from wakeword_serve.kept_pages import MAX_SHOWN, KeptPages
 from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web
 from wakeword_serve.words import OfferedWords
@@ -89,7 +89,7 @@ def test_each_of_ten_thousand_events_is_read_once(tmp_path: Path, monkeypatch: p
 
 
 def test_what_has_a_label_hides_nothing_that_waits_for_one(tmp_path: Path) -> None:
-    pages = pages_of(kept(tmp_path, MOST_SHOWN + 3))
+    pages = pages_of(kept(tmp_path, MAX_SHOWN + 3))
     for event in listed(pages):
         assert told(pages, id=event["id"], label="no")[0] == 200
     waiting = [one["score"] for one in listed(pages) if one["label"] is None]
@@ -97,16 +97,16 @@ def test_what_has_a_label_hides_nothing_that_waits_for_one(tmp_path: Path) -> No
 
 
 def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path: Path) -> None:
-    pages = pages_of(kept(tmp_path, MOST_SHOWN + 3))
+    pages = pages_of(kept(tmp_path, MAX_SHOWN + 3))
     events = listed(pages)
-    assert [one["score"] for one in events] == [number / 1_000 for number in range(MOST_SHOWN + 2, 2, -1)]
+    assert [one["score"] for one in events] == [number / 1_000 for number in range(MAX_SHOWN + 2, 2, -1)]
     first = events[0]
     status, kind, audio = pages.answer(f"/events/{quote(first['id'])}.wav")
     assert (status, kind) == (200, "audio/wav")
     assert audio == (tmp_path / f"{first['id']}.wav").read_bytes()
     assert {name: first[name] for name in first if name not in ("id", "score")} == {
         "word": "hey you",
-        "time": (NOON + timedelta(minutes=MOST_SHOWN + 2)).isoformat(timespec="milliseconds"),
+        "time": (NOON + timedelta(minutes=MAX_SHOWN + 2)).isoformat(timespec="milliseconds"),
         "threshold": 0.5,
         "near_miss": False,
         "client": "192.0.2.7",

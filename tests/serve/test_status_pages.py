@@ -27,7 +27,7 @@ from support.served import BOTH, Served, int16
 from support.served_web import get, run
 
 from wakeword import Detection, Keeper
-from wakeword.browser.bounded_http import MOST_CONNECTIONS, Doors
+from wakeword.browser.bounded_http import MAX_CONNECTIONS, Doors
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword_serve.client_stream import Found
 from wakeword_serve.places import networks_of
@@ -391,7 +391,7 @@ def test_kept_connections_of_one_client_shut_nobody_out(models: Path) -> None:
 
 def test_a_door_is_made_by_the_client_that_has_most() -> None:
     doors = Doors()
-    pairs = [socket.socketpair() for _ in range(MOST_CONNECTIONS + 1)]
+    pairs = [socket.socketpair() for _ in range(MAX_CONNECTIONS + 1)]
     mine, guest, *others = [server for server, _ in pairs]
     assert doors.enter(mine, "192.0.2.1")
     for one in others:

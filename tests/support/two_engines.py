@@ -1,6 +1,6 @@
 """A report of the benchmark with round figures."""
 
-from benchmarks.contenders import MOST_KEYWORDS
+from benchmarks.contenders import MAX_KEYWORDS
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.speech_cost import SpeechCost
 from benchmarks.streams import StreamCost
@@ -13,7 +13,7 @@ def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) ->
         LoadCost(name, signal, block, keywords, [cost * (1 + (keywords - 1) / 2)] * 3)
         for name, cost in names.items()
         for signal in ("speech-like", "quiet room", "silence")
-        for block, keywords in [*((block, 1) for block in BLOCKS), (BLOCKS[-1], MOST_KEYWORDS)]
+        for block, keywords in [*((block, 1) for block in BLOCKS), (BLOCKS[-1], MAX_KEYWORDS)]
     ]
     return PerformanceReport(
         machine=dict.fromkeys(("processor", "load average", "system", "python", "numpy", "onnxruntime"), "x"),

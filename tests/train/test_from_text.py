@@ -43,7 +43,7 @@ from wakeword_train.from_text import typed_model
 from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
-from wakeword_train.spoken_texts import MOST_NEAR, SpokenKeyword
+from wakeword_train.spoken_texts import MAX_NEAR, SpokenKeyword
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, pack_fits
 
@@ -298,7 +298,7 @@ def test_near_words_are_others_than_the_word_and_keep_their_speech_from_it(sente
     assert stage is not None
     assert stage.phonemes is not None
     tokens, costs = stage.phonemes.network.tokens, ear_of("en").costs
-    assert 30 < len(verifier.near) <= MOST_NEAR
+    assert 30 < len(verifier.near) <= MAX_NEAR
     assert not {way.variant for way in recogniser_variants("commuter", tokens, costs)} & set(verifier.near)
     assert {way.variant for way in in_tokens([["K", "AH", "M", "P", "Y", "UW", "T", "ER"]], tokens, costs)} <= set(
         verifier.near

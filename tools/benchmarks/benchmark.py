@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import MOST_KEYWORDS, PEERS, present, start
+from benchmarks.contenders import MAX_KEYWORDS, PEERS, present, start
 from benchmarks.own_engine import OURS
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
-from benchmarks.speech_cost import LEAST_SECONDS, TYPED_WORDS, speech_costs, typed_models
+from benchmarks.speech_cost import MIN_SECONDS, TYPED_WORDS, speech_costs, typed_models
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
 from benchmarks.streams import STREAM_COUNTS, stream_costs
 from wakeword.audio.features import FeatureConfig
@@ -58,7 +58,7 @@ def benchmark(
         contenders = [OURS, *working]
         costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.5 * done))
         spoken = assets_folder() / "audio" / "demo.flac" if recording is None else recording
-        turn = max(seconds, LEAST_SECONDS)
+        turn = max(seconds, MIN_SECONDS)
         with TemporaryDirectory() as folder:
             typed = typed_models(Path(folder), TYPED_WORDS)
             speech = speech_costs(spoken, turn, repeats, working, lambda done: advance(0.5 + 0.1 * done), typed=typed)
@@ -90,10 +90,10 @@ def _costs(
 ) -> list[LoadCost]:
     """One keyword in blocks of every size, and several in the longest, each on every signal."""
     audio = signals(seconds)
-    loads = [(block, 1) for block in BLOCKS] + [(BLOCKS[-1], MOST_KEYWORDS)]
+    loads = [(block, 1) for block in BLOCKS] + [(BLOCKS[-1], MAX_KEYWORDS)]
     names = [one.distribution for one in contenders]
     listeners = {
-        (one.distribution, number): start(one, model, number) for one in contenders for number in (1, MOST_KEYWORDS)
+        (one.distribution, number): start(one, model, number) for one in contenders for number in (1, MAX_KEYWORDS)
     }
     costs = {
         signal: [LoadCost(name, signal, block, number, []) for (block, number), name in product(loads, names)]

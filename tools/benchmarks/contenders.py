@@ -18,7 +18,7 @@ PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, 
 """The engines of the registry, openWakeWord by its makers, which takes no files of users, and Porcupine, which needs a
 key."""
 
-MOST_KEYWORDS = 3
+MAX_KEYWORDS = 3
 """Number of keywords that are measured together."""
 _FILE = re.compile(r"[\\/]([\w+-][\w.+-]*\.\w+)(?![\w\\/])")
 """A file's name at the end of a path."""
@@ -80,7 +80,7 @@ def present(peers: Sequence[Contender]) -> tuple[list[Contender], dict[str, str]
             absent[peer.distribution] = "not installed"
             continue
         try:
-            listener = start(peer, "", MOST_KEYWORDS)
+            listener = start(peer, "", MAX_KEYWORDS)
             for _ in range(25):
                 listener(np.zeros(1_280, np.int16))
         # Whatever error another package raises, the others are measured.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.contenders import MOST_KEYWORDS
+from benchmarks.contenders import MAX_KEYWORDS
 from benchmarks.speech_cost import SpeechCost
 from benchmarks.streams import StreamCost
 
@@ -96,5 +96,5 @@ class PerformanceReport:
 
     def further(self, contender: str, signal: str) -> list[float]:
         """CPU ms per second that each further keyword adds, in blocks of 80 ms: one figure for each turn."""
-        one, many = (self.cost(contender, signal, BLOCKS[-1], keywords) for keywords in (1, MOST_KEYWORDS))
-        return [(more - less) / (MOST_KEYWORDS - 1) for less, more in zip(one, many, strict=True)]
+        one, many = (self.cost(contender, signal, BLOCKS[-1], keywords) for keywords in (1, MAX_KEYWORDS))
+        return [(more - less) / (MAX_KEYWORDS - 1) for less, more in zip(one, many, strict=True)]

@@ -28,7 +28,7 @@ TYPED_WORDS = (
     *("hey pumpkin", "elephant", "dear butler", "banana split"),
 )
 _BLOCK = 8 * TICK
-LEAST_SECONDS = 60.0
+MIN_SECONDS = 60.0
 """Seconds that a turn should have: a second stage looks about once a minute, and in a short turn perhaps never."""
 
 

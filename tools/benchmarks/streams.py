@@ -15,8 +15,8 @@ _BLOCK = 8 * TICK
 _WARM_UP_BLOCKS = 16
 """1.28 s: longer than a window."""
 _STREAM_SECONDS = 20.0
-_LEAST_BLOCKS = 5
-_MOST_DETECTORS = 100
+_MIN_BLOCKS = 5
+_MAX_DETECTORS = 100
 """More detectors than this hold more memory than a benchmark may take."""
 
 Round = Callable[[Pcm], object]
@@ -30,7 +30,7 @@ class StreamCost:
     streams: int
     pool: list[float]
     detectors: list[float]
-    """The same with separate detectors; empty above ``_MOST_DETECTORS`` streams."""
+    """The same with separate detectors; empty above ``_MAX_DETECTORS`` streams."""
 
 
 def stream_costs(
@@ -40,10 +40,10 @@ def stream_costs(
     loaded = load_model(model)
     costs = []
     for done, count in enumerate(counts, 1):
-        blocks = max(_LEAST_BLOCKS, round(_STREAM_SECONDS / count * SAMPLE_RATE / _BLOCK))
+        blocks = max(_MIN_BLOCKS, round(_STREAM_SECONDS / count * SAMPLE_RATE / _BLOCK))
         audio = signals(max(blocks, _WARM_UP_BLOCKS) * _BLOCK / SAMPLE_RATE)["speech-like"]
         rounds = [pool_round(loaded, count)]
-        if count <= _MOST_DETECTORS:
+        if count <= _MAX_DETECTORS:
             rounds.append(detectors_round(loaded, count))
         for one in rounds:
             one(audio[: _WARM_UP_BLOCKS * _BLOCK])

@@ -8,7 +8,7 @@ from benchmarks.memory import resident_memory
 from wakeword import Detector, Microphone, load_model
 
 _LINE_SECONDS = 60.0
-MOST_MISSING = 0.5
+MAX_MISSING = 0.5
 """Seconds of audio that may be between the device and the detector when the clock is read."""
 
 
@@ -37,7 +37,7 @@ class MicrophoneSoak:
         counted = {"dropped blocks": self.dropped_blocks, "overflows": self.overflows, "gaps": self.gaps}
         found = [f"{count} {what}" for what, count in counted.items() if count]
         # The device's clock can be slower than the wall clock, by at most 200 ppm.
-        if self.seconds - self.heard_seconds > MOST_MISSING + 2e-4 * self.seconds:
+        if self.seconds - self.heard_seconds > MAX_MISSING + 2e-4 * self.seconds:
             found.append(f"received {self.heard_seconds:.2f} s of {self.seconds:.2f} s")
         return found
 

@@ -22,7 +22,7 @@ from wakeword.model.scorer import DEFAULT_HOP
 
 Pcm = NDArray[np.int16]
 
-MOST_GROWTH_MB = 1.0
+MAX_GROWTH_MB = 1.0
 SCORE_TOLERANCE = 1e-6
 _HOP = DEFAULT_HOP * FeatureConfig().hop_length
 """Samples between the starts of two windows."""
@@ -54,7 +54,7 @@ class PushSoak:
     def faults(self) -> list[str]:
         """The laws that were broken, a line each."""
         found = []
-        if self.growth_mb is not None and self.growth_mb >= MOST_GROWTH_MB:
+        if self.growth_mb is not None and self.growth_mb >= MAX_GROWTH_MB:
             found.append(f"memory grew by {self.growth_mb:.2f} MB after the first hour")
         if not self.score_difference <= SCORE_TOLERANCE:
             found.append(f"scores differ from a new detector's by {self.score_difference:g}")

@@ -19,7 +19,7 @@ from wakeword.base.events import Line
 
 LATE_SECONDS = 0.5
 """A stream is late if all that was sent was not scored this long after it was sent."""
-MOST_GROWTH_MB = 8.0
+MAX_GROWTH_MB = 8.0
 """Of the server after the first tenth of a run: the allocator's arenas fill slowly with several threads."""
 _SAMPLE_SECONDS = 2.0
 _LINE_SECONDS = 60.0
@@ -86,7 +86,7 @@ class ServeSoak:
             "streams were closed by the server": self.closed,
         }
         found = [f"{count} {what}" for what, count in counted.items() if count]
-        if self.growth_mb is not None and self.growth_mb > MOST_GROWTH_MB:
+        if self.growth_mb is not None and self.growth_mb > MAX_GROWTH_MB:
             found.append(f"memory grew by {self.growth_mb:.1f} MB")
         return found + self.server_faults
 

@@ -33,7 +33,7 @@ AT_ONCE = 8
 """Connections at a time."""
 _ANSWER_SECONDS = 60.0
 _SETTLED = 50
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 _CONTROL_SECONDS = 3
 _LINE_SECONDS = 60.0
 
@@ -83,7 +83,7 @@ async def _fuzz(model: str, cpu_seconds: float, seed: int, report: Line) -> Serv
     settled, began = None, time.process_time()
     last = began
     async with _server(model) as watched:
-        while time.process_time() - began < cpu_seconds and len(faults) < _MOST_FAULTS:
+        while time.process_time() - began < cpu_seconds and len(faults) < _MAX_FAULTS:
             seeds = range(seed + connections, seed + connections + AT_ONCE)
             done, problem = await _round(watched, model, seeds, control, wanted)
             connections += len(done)

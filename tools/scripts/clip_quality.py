@@ -23,7 +23,7 @@ _SPEECH = 0.5
 _AROUND = SAMPLE_RATE // 2
 _NOISE = 1e-3
 """Root mean square, -60 dBFS: the detector was not trained on digital silence."""
-_LEAST_DETECTED, _LONGER = 0.5, 0.25
+_MIN_DETECTED, _LONGER = 0.5, 0.25
 """Share of the words' length that must be detected as speech, and seconds by which the detected speech may be longer."""
 _SECONDS_PER_PHONEME = (0.03, 0.4)
 
@@ -51,7 +51,7 @@ class DetectedSpeech:
     def right_length(self) -> bool:
         """Whether the detected speech is as long as the words, and these are spoken at a possible speed."""
         possible_speed = _SECONDS_PER_PHONEME[0] <= self.spoken / max(1, self.phonemes) <= _SECONDS_PER_PHONEME[1]
-        return _LEAST_DETECTED * self.spoken <= self.detected <= self.spoken + _LONGER and possible_speed
+        return _MIN_DETECTED * self.spoken <= self.detected <= self.spoken + _LONGER and possible_speed
 
 
 def detect_speech(folder: Path) -> Iterable[DetectedSpeech]:

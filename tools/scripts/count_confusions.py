@@ -25,8 +25,8 @@ from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.phonemes import is_vowel
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT
 
-_MOST_SECONDS = 9.0
-_MOST_WRONG = 0.6
+_MAX_SECONDS = 9.0
+_MAX_WRONG = 0.6
 """Edits by phoneme beyond which a transcript is taken to be of something else."""
 
 Counts = Mapping[str, Counter[str]]
@@ -74,11 +74,11 @@ def count(network: PhonemeNetwork, utterances: Iterable[SpokenUtterance]) -> Cou
     """How often each token was heard for each phoneme."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in utterances:
-        if len(one.samples) > _MOST_SECONDS * SAMPLE_RATE:
+        if len(one.samples) > _MAX_SECONDS * SAMPLE_RATE:
             continue
         phonemes = [phone.rstrip("012") for word in one.words for phone in word[0].phones]
         pairs, edits = aligned(phonemes, heard_tokens(network, network.log_probabilities(one.sound)))
-        if edits <= _MOST_WRONG * len(phonemes):
+        if edits <= _MAX_WRONG * len(phonemes):
             for phoneme, token in pairs:
                 found[phoneme][token] += 1
     return found

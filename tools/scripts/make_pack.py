@@ -47,7 +47,7 @@ from wakeword_train.pack.speech_pack import (
 )
 
 _CONFIG = FeatureConfig()
-_LISTED, _MOST_LISTED = 8.0, 8
+_LISTED, _MAX_LISTED = 8.0, 8
 """Tokens of a frame are listed if they lose less than this, and of these so many at most."""
 _PHONEME_FRAME = SAMPLE_RATE // 50
 _HEARD_AFTER = SAMPLE_RATE // 2
@@ -141,7 +141,7 @@ def packed_recordings(
 def likeliest(log_probabilities: Array) -> Phonemes:
     """The likeliest tokens of each frame of ``(frames, tokens)``; of equals those that come first."""
     losses = np.round((log_probabilities.max(axis=1, keepdims=True) - log_probabilities) / LOSS_STEP)
-    nearest = np.sort(np.argsort(losses, axis=1, kind="stable")[:, :_MOST_LISTED], axis=1)
+    nearest = np.sort(np.argsort(losses, axis=1, kind="stable")[:, :_MAX_LISTED], axis=1)
     own = np.take_along_axis(losses, nearest, axis=1)
     listed = own < _LISTED / LOSS_STEP
     starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])

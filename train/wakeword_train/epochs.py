@@ -23,7 +23,7 @@ from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.training_run import EpochReport, Phase, TrainingRun
 
-_MOST_LONG = 5_000
+_MAX_LONG = 5_000
 """Windows of long recordings, at most."""
 
 
@@ -63,7 +63,7 @@ def validation_set(stores: dict[Kind, ClipStore], window: int, packed: PackedSto
         owners.append(len(kinds) + owner)
         kinds += [kind] * (len(store) if kind in WORD_KINDS else len(rows))
     if packed is not None:
-        step = max(50, int(packed.lengths.sum()) // _MOST_LONG)
+        step = max(50, int(packed.lengths.sum()) // _MAX_LONG)
         for _, some, _ in packed.hops(window, step=step):
             windows.append(some)
             owners.append(len(kinds) + torch.arange(len(some)))
@@ -78,7 +78,7 @@ def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tens
         offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
         return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
     # Half a second apart, or further in many hours: epochs are compared, and nothing is promised by this.
-    step = max(8_000, int(store.lengths.sum()) // _MOST_LONG)
+    step = max(8_000, int(store.lengths.sum()) // _MAX_LONG)
     steps = [torch.arange(0, max(1, length - samples), step) for length in store.lengths.tolist()]
     counts = torch.tensor([len(step) for step in steps])
     return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)

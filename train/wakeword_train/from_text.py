@@ -44,7 +44,7 @@ from wakeword_train.train_options import TrainOptions
 from wakeword_train.typed_points import FUSION, TooCommonError, points_of_search
 
 TEMPLATE_FILE = "typed.onnx"
-_MOST_SOUNDS = 22
+_MAX_SOUNDS = 22
 TAKEN = "taken"
 """Key of the ways that takes taught, in the card's record of training."""
 
@@ -262,9 +262,9 @@ def ways_of(spoken: SpokenKeyword, ear: TextEar) -> tuple[HeardAs, ...]:
     ways = spoken.variants(ear.network.tokens, ear.costs)
     if not ways:
         raise ConfigError(f"expected sounds that the recogniser knows, got {shortened(repr(spoken.keyword))}; train it")
-    if (sounds := min(len(way.variant) for way in ways)) > _MOST_SOUNDS:
+    if (sounds := min(len(way.variant) for way in ways)) > _MAX_SOUNDS:
         raise ConfigError(
-            f"expected at most {_MOST_SOUNDS} phonemes, which are said in the 2 s that the recogniser hears, got {sounds}; "
+            f"expected at most {_MAX_SOUNDS} phonemes, which are said in the 2 s that the recogniser hears, got {sounds}; "
             "take a shorter phrase"
         )
     return ways

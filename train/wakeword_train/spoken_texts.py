@@ -35,7 +35,7 @@ SpokenTexts = dict[Split, dict[str, float | None]]
 
 SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 """Splits that are synthesised, and the number of clips of each as a share of the configured number."""
-_DISTINCT, MOST_NEAR = 300, 64
+_DISTINCT, MAX_NEAR = 300, 64
 """Different near negatives generated for training, for validation in proportion; near words of a model from its text."""
 _PHRASES_PER_TEXT = 6
 
@@ -83,9 +83,9 @@ class SpokenKeyword:
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
     def near(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[HeardAs, ...]:
-        """The ways to say other words that sound like a form, the closest ``MOST_NEAR``; none in another language."""
+        """The ways to say other words that sound like a form, the closest ``MAX_NEAR``; none in another language."""
         ways = near_ways(self.forms) if self.language == ENGLISH else []
-        return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known, costs)[:MOST_NEAR]
+        return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known, costs)[:MAX_NEAR]
 
     def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
         """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""

@@ -31,7 +31,7 @@ from wakeword_train.training_run import DataFolders, Phase, TrainingRun
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
 _MAX_PAUSE = 0.2
-_MOST_NATURAL = 4
+_MAX_NATURAL = 4
 """Processes that speak with natural voices at most: each holds a large network."""
 _COST, _NATURAL_COST = 3.0, 30.0
 """What a clip costs, as scanning so many seconds of audio does: a process is worth its start from 100 or 10 clips on."""
@@ -137,7 +137,7 @@ class _Speech(Events):
         found = self._run.executor(seconds)
         # The machines of a cluster need not have these voices.
         jobs = default_jobs(seconds) if isinstance(found, Cluster) else found.workers
-        return min(jobs, _MOST_NATURAL) if self._is_natural else jobs
+        return min(jobs, _MAX_NATURAL) if self._is_natural else jobs
 
     def _folder(self, kind: Kind, split: Split, texts: Mapping[str, float | None]) -> Path:
         """A folder with clips of these texts. Its name identifies the settings, and it exists only if it is complete."""

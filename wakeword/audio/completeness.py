@@ -8,11 +8,11 @@ import re
 
 import soundfile
 
-_MOST_BYTES = 2**31 - 2**16
+_MAX_BYTES = 2**31 - 2**16
 """A length of this many bytes and more is what programs write that do not know it yet."""
 _VARIABLE = ("MPEG", "VORBIS", "OPUS", "ALAC")
 """Subtypes that need next to nothing for silence; FLAC, a format with subtypes of PCM, is another."""
-_MOST_FRAMES_A_BYTE = 8
+_MAX_FRAMES_A_BYTE = 8
 """The most in all other subtypes: DWVW takes one bit for a silent sample, GSM 6.10 puts five samples into a byte."""
 _TOLERANCE = 0.001
 """Seconds. A byte of padding may be missing."""
@@ -27,7 +27,7 @@ def missing(file: soundfile.SoundFile, read: int) -> str | None:
     if _HOLE.search(file.extra_info):
         return "a part of it is missing or was changed"
     cut = _CUT.search(file.extra_info)
-    if cut is None or not int(cut[2]) < int(cut[1]) < _MOST_BYTES:
+    if cut is None or not int(cut[2]) < int(cut[1]) < _MAX_BYTES:
         return None
     seconds = read / file.samplerate
     declared = file.frames * int(cut[1]) / max(1, int(cut[2])) / file.samplerate
@@ -44,5 +44,5 @@ def impossible(file: soundfile.SoundFile, size: int) -> str | None:
         return "it has no header"
     if file.format in ("FLAC", "OGG") or file.subtype.startswith(_VARIABLE):
         return None
-    most = _MOST_FRAMES_A_BYTE * size
+    most = _MAX_FRAMES_A_BYTE * size
     return f"its header declares {file.frames} samples in {size} bytes" if file.frames > most else None

@@ -14,7 +14,7 @@ _MAX_SHOWN = 80
 """Characters of a value in a message."""
 
 
-_MOST_MARKS = 6
+_MAX_MARKS = 6
 """Combining marks on a letter: Hebrew with points and accents has five. More smear over the lines next to it."""
 
 
@@ -44,7 +44,7 @@ def _unprintable(text: str) -> set[int]:
         if one in _JOINERS:
             continue  # it does not end a tower
         marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
-        if marks > _MOST_MARKS or not one.isprintable():
+        if marks > _MAX_MARKS or not one.isprintable():
             found.add(index)
     return found
 

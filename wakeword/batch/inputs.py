@@ -50,7 +50,7 @@ def local_recording(path: Path) -> Recording:
 LIST = "@"
 """Before the name of a list of places."""
 _STDIN = "-"
-_MOST_BYTES = 2**28
+_MAX_BYTES = 2**28
 """Largest size of a list: some millions of places."""
 
 
@@ -93,17 +93,17 @@ def listed_places(path: Path) -> list[str]:
     """
     # Not all: a pipe is welcome, but a device such as /dev/zero never ends.
     if str(path) == _STDIN:
-        name, content = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
+        name, content = "standard input", sys.stdin.buffer.read(_MAX_BYTES + 1)
     else:
         try:
             with path.open("rb") as file:
-                name, content = str(path), file.read(_MOST_BYTES + 1)
+                name, content = str(path), file.read(_MAX_BYTES + 1)
         except OSError as error:
             raise AudioFileError(f"{path}: expected a list of recordings, got: {reason_of(error)}") from error
     if b"\0" in content:
         raise ConfigError(f"{name}: expected a list of recordings, one a line, got a file that is no text")
-    if len(content) > _MOST_BYTES:
-        raise ConfigError(f"{name}: expected a list of recordings of at most {_MOST_BYTES >> 20} MB, got a longer one")
+    if len(content) > _MAX_BYTES:
+        raise ConfigError(f"{name}: expected a list of recordings of at most {_MAX_BYTES >> 20} MB, got a longer one")
     lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
     places = [line.decode("utf-8", "surrogateescape") for line in lines if line.strip()]
     if not places:

@@ -13,8 +13,8 @@ from typing import Any
 
 REQUEST_SECONDS = 10.0
 """For a whole request, and for each part of an answer to be taken."""
-MOST_CONNECTIONS = 32
-_MOST_THREADS = 2 * MOST_CONNECTIONS
+MAX_CONNECTIONS = 32
+_MAX_THREADS = 2 * MAX_CONNECTIONS
 """The threads of closed connections have to notice it first."""
 _HEADERS = {
     "Referrer-Policy": "no-referrer",
@@ -37,7 +37,7 @@ class Doors:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._threads = threading.BoundedSemaphore(_MOST_THREADS)
+        self._threads = threading.BoundedSemaphore(_MAX_THREADS)
         self._open: dict[socket.socket, tuple[str, float]] = {}
         """Address of the client, and when it was answered last, or came."""
 
@@ -47,7 +47,7 @@ class Doors:
             return False
         with self._lock:
             self._open[connection] = address, time.monotonic()
-            if len(self._open) > MOST_CONNECTIONS:
+            if len(self._open) > MAX_CONNECTIONS:
                 held = Counter(owner for owner, _ in self._open.values())
                 worst = min(self._open, key=lambda one: (-held[self._open[one][0]], self._open[one][1]))
                 del self._open[worst]

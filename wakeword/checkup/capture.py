@@ -15,7 +15,7 @@ from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
 _SETTLING_SECONDS = 0.3
 _FIRST_BLOCK_SECONDS, _NEXT_BLOCK_SECONDS = 5.0, 2.0
 # ALSA's virtual devices claim 32 and more, all copies.
-_MOST_CHANNELS = 8
+_MAX_CHANNELS = 8
 _CLOSE_SECONDS = 0.3
 
 
@@ -35,7 +35,7 @@ def record_device(
     """
     device = PORTAUDIO.call(lambda: find_device(wanted))
     losses = MicrophoneStats()
-    channels = device.channels if device.channels <= _MOST_CHANNELS else 2
+    channels = device.channels if device.channels <= _MAX_CHANNELS else 2
     stream = PORTAUDIO.call(
         lambda: InputStream(device, channels, block_seconds=0.02, max_seconds=10.0, losses=losses),
         undo=InputStream.close,

@@ -14,7 +14,7 @@ MIN_THRESHOLD = 1e-9
 _MIN_TARGET = 1e-9
 MAX_POINTS = 100
 """The most points of one stage."""
-_MOST = 1e9
+_MAX_COUNT = 1e9
 """Clips, hours and events."""
 
 
@@ -32,7 +32,7 @@ class Rate:
 
     def __post_init__(self) -> None:
         for what in ("value", "low", "high", "count", "trials"):
-            require_finite(f"the {what} of a rate", getattr(self, what), 0, _MOST)
+            require_finite(f"the {what} of a rate", getattr(self, what), 0, _MAX_COUNT)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Folds:
 
     def __post_init__(self) -> None:
         for what in ("models", "false_accepts_per_hour", "hours"):
-            require_finite(f"the {what} of folds", getattr(self, what), 0, _MOST)
+            require_finite(f"the {what} of folds", getattr(self, what), 0, _MAX_COUNT)
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class OperatingPoint:
         if self.kind not in KINDS:
             raise ConfigError(f"expected a point of kind {' or '.join(KINDS)}, got {shortened(repr(self.kind))}")
         where = f"of '{self.name}'"
-        require_finite(f"a target {where}", self.target, _MIN_TARGET, _MOST)
+        require_finite(f"a target {where}", self.target, _MIN_TARGET, _MAX_COUNT)
         require_finite(f"a threshold {where}", self.threshold, MIN_THRESHOLD, 1)
         for what in ("recall", "recall_low", "recall_high"):
             require_finite(f"{what} {where}", getattr(self, what), 0, 1)
-        require_finite(f"the positives {where}", self.positives, 0, _MOST)
+        require_finite(f"the positives {where}", self.positives, 0, _MAX_COUNT)
         if self.synthetic is not None:
             require_finite(f"the synthetic positives {where}", self.synthetic, 0, self.positives)
         if self.assurance is not None:

@@ -69,7 +69,7 @@ _MAX_SPAN = 200
 """Frames: two seconds."""
 MAX_PHONEME_STEP = 32
 """Frames."""
-_MOST = 64
+_MAX_PARTS = 64
 """Most variants of a word, near words, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work
 is done."""
 
@@ -159,8 +159,8 @@ class VerifierCard:
 def _check_ways(ways: tuple[Variant, ...], losses: tuple[TokenLosses, ...]) -> None:
     """``ConfigError`` for too many or empty ways to say words, tokens without a name, and losses of another shape."""
     sizes = [len(ways), *map(len, ways), *(len(phoneme) for way in ways for phoneme in way)]
-    if max(sizes) > _MOST or 0 in sizes[1:]:
-        raise ConfigError(f"expected 1 to {_MOST} phonemes in a variant and tokens in a phoneme, got {shortened(ways)}")
+    if max(sizes) > _MAX_PARTS or 0 in sizes[1:]:
+        raise ConfigError(f"expected 1 to {_MAX_PARTS} phonemes in a variant and tokens in each, got {shortened(ways)}")
     for token in {token for way in ways for phoneme in way for token in phoneme}:
         require_name("a token of a phoneme", token)
     shapes = [[tuple(map(len, way)) for way in some] for some in (ways, losses)]

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 # The jitter of stamps on a busy machine is less; a buffer that a driver loses is mostly longer.
-_LEAST_PAUSE = 0.1
+_MIN_PAUSE = 0.1
 
 
 class Stamp(NamedTuple):
@@ -40,6 +40,6 @@ class StreamClock:
             skipped -= before.frame + before.frames
             elapsed = (stamp.frame - before.frame) / self.sample_rate
             late = stamp.captured - before.captured - elapsed
-            if late > _LEAST_PAUSE and stamp.driver - before.driver - elapsed > _LEAST_PAUSE:
+            if late > _MIN_PAUSE and stamp.driver - before.driver - elapsed > _MIN_PAUSE:
                 paused = late
         return skipped / self.sample_rate, paused

@@ -40,7 +40,7 @@ _CLOSE_SECONDS = 0.3
 _POLL_SECONDS = 0.1
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 # Longer than the window of any usual model, so that no window contains both sides of a gap.
-_MOST_SILENCE = 2.0
+_MAX_SILENCE = 2.0
 
 
 class Microphone:
@@ -153,7 +153,7 @@ class Microphone:
         if self._closed.is_set():
             raise AudioDeviceError("expected an open microphone, got a closed one; use it inside a with statement")
         while True:
-            silence = _MOST_SILENCE
+            silence = _MAX_SILENCE
             try:
                 block = self._next()
             except AudioDeviceError as loss:
@@ -199,7 +199,7 @@ class Microphone:
             self._report("paused", f"'{self.name}' has skipped {paused:.1f} s of audio", paused)
         if dropped:
             self._report("dropped", f"{dropped:.1f} s of audio were dropped; this program reads too slowly", dropped)
-        return min(dropped + paused, _MOST_SILENCE)
+        return min(dropped + paused, _MAX_SILENCE)
 
     def _resumed(self, loss: AudioDeviceError) -> Block | None:
         """Try until the device delivers again; return its first block, or ``None`` if the microphone was closed."""

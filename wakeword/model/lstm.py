@@ -45,7 +45,7 @@ HALF = "_half"
 """Suffix of the names of weights that are stored in half precision and cast when the file is opened."""
 MAX_ATTENTION = 60.0
 """Largest sum of absolute attention weights: beyond it, the sum of their exponentials could leave float32."""
-_MOST_PRODUCTS = 2**18
+_MAX_PRODUCTS = 2**18
 """A larger product of matrices is given to several threads by OpenBLAS, which costs more than it gains."""
 
 
@@ -84,7 +84,7 @@ class Lstm:
 
     def fits(self, rows: int) -> bool:
         """Whether this many windows in progress are within what one thread does."""
-        return rows * int(self.recurrent[0].size) <= _MOST_PRODUCTS
+        return rows * int(self.recurrent[0].size) <= _MAX_PRODUCTS
 
 
 def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:

@@ -14,9 +14,9 @@ from wakeword.stream.stream_audio import StreamAudio
 
 logger = logging.getLogger(__name__)
 
-MEGABYTES, MOST, DAYS = 200.0, 2_000, 30
+MEGABYTES, MAX_PAIRS, DAYS = 200.0, 2_000, 30
 """Bounds of what is kept."""
-_MOST_WAITING = 64
+_MAX_WAITING = 64
 
 
 def kept_folder() -> Path:
@@ -43,7 +43,7 @@ class Keeper:
         folder: Path | str | None = None,
         *,
         megabytes: float = MEGABYTES,
-        most: int = MOST,
+        most: int = MAX_PAIRS,
         days: int = DAYS,
         complain: Callable[[str], None] = logger.warning,
         note: Callable[[str], None] = logger.info,
@@ -57,7 +57,7 @@ class Keeper:
         )
         self._saver = Saver(
             self._pairs,
-            most_waiting=_MOST_WAITING,
+            most_waiting=_MAX_WAITING,
             wait_for_room=False,
             complain=complain,
             note=note,

@@ -29,9 +29,9 @@ MIN_ENROLLED = 5
 _KNOWN, _UNKNOWN = 0.10, 0.20
 """How much less like the takes than these are like one another a known voice is at most, and an unknown one at least."""
 _FRAME, _HOP, _FFT, _MELS = 400, 160, 512, 80
-_LEAST = SAMPLE_RATE // 2
+_MIN_SAMPLES = SAMPLE_RATE // 2
 _NUMBERS = 192
-_MOST_BYTES = 100_000
+_MAX_BYTES = 100_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _moved(threshold: float, shift: float) -> float:
 def direction_of(network: Path, samples: Array) -> Array:
     """The direction of a voice, ``(192,)`` of length 1, in ``(n,)`` float32 at 16 kHz; zeros for too little sound."""
     samples = np.trim_zeros(samples, "f")  # before a stream there is silence
-    if len(samples) < _LEAST:
+    if len(samples) < _MIN_SAMPLES:
         return np.zeros(_NUMBERS, np.float32)
     try:
         (found,) = run_session(_session(network), [], {"features": _features(samples)[None]})
@@ -127,7 +127,7 @@ def write_voice(path: Path, voice: KnownVoice) -> None:
 def read_voice(path: Path) -> KnownVoice:
     """The voice of a file. Raises ``DataError`` for any other one."""
     try:
-        content = read_json(path, _MOST_BYTES)
+        content = read_json(path, _MAX_BYTES)
         voice = KnownVoice(**{**content, "direction": tuple(map(float, content["direction"]))})
         length = math.hypot(*voice.direction) if len(voice.direction) == _NUMBERS else 0.0
         numbers = abs(length - 1) < 1e-3 and isinstance(voice.takes, int) and -1 <= voice.alike <= 1

@@ -34,7 +34,7 @@ _FAINTEST = 1e-5
 """A peak of less than a step of 16 bits is silence, whatever its level."""
 _HOPELESS = -2.5
 """A fit that no threshold lets pass: near words are not asked."""
-_OPINION, _LEAST_OPINION = 1 / 3, -3.0
+_OPINION, _MIN_OPINION = 1 / 3, -3.0
 """What a second opinion counts, and the least that it says (train/evidence/second-opinion.md)."""
 _TOLD_APART, _EXPLAINED, _ROUNDING = 5.0, 0.3, 1e-6
 """A near word is said where it loses so much less than the word, as a logarithm, and no more than this part of that."""
@@ -186,7 +186,7 @@ class KeywordPhonemes:
     def with_opinion(self, fit: float, heard: Array) -> float:
         """A weighted mean of a fit and of what another recogniser hears, ``(frames, tokens)``: at most 0."""
         other = float(self.fits(self.of_states(losses_of(heard)).astype(np.float64)))
-        return (1 - _OPINION) * fit + _OPINION * max(other, _LEAST_OPINION)
+        return (1 - _OPINION) * fit + _OPINION * max(other, _MIN_OPINION)
 
     def is_near_word(self, losses: Array, fit: float) -> bool:
         """Whether a near word is said where this one fits best in ``(frames, tokens)``, by ``fit``: it fits, and this one

@@ -4,7 +4,7 @@ import { writeWav } from "../src/index.js";
 import { element } from "./page.js";
 
 /** Rows of a list, each with its audio. */
-export const MOST = 50;
+export const MAX_ROWS = 50;
 
 /** Players share one voice: a new one stops the one before. @type {HTMLAudioElement | null} */
 let playing = null;
@@ -68,7 +68,7 @@ export class Rows {
     const row = element("li", {}, element("time", {}, time), element("b", {}, keyword), number, button);
     if (this._newestFirst) this._list.prepend(row);
     else this._list.append(row);
-    while (this._list.children.length > MOST) {
+    while (this._list.children.length > MAX_ROWS) {
       (this._newestFirst ? this._list.lastElementChild : this._list.firstElementChild)?.remove();
     }
   }

@@ -3,7 +3,7 @@
 import { Detector, FileSource } from "../src/index.js";
 import { SHARED } from "./listening.js";
 import { byId, say, told } from "./page.js";
-import { MOST, Rows, clock } from "./rows.js";
+import { MAX_ROWS, Rows, clock } from "./rows.js";
 
 export class Scanning {
   /** @param {() => { models: (string | File)[], verify: boolean, thresholds: Record<string, number> }} chosen */
@@ -38,7 +38,7 @@ export class Scanning {
         count += 1;
       }
       const found = count === 1 ? "1 detection" : `${count || "no"} detections`;
-      const listed = count > MOST ? `, the last ${MOST} of which are listed` : "";
+      const listed = count > MAX_ROWS ? `, the last ${MAX_ROWS} of which are listed` : "";
       say("scan-status", `${name}, ${clock(source.seconds)}: ${found}${listed}.`);
     } catch (error) {
       if (scan === this._scans) say("scan-status", `${name}: ${told(error)}`, true);

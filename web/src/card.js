@@ -13,7 +13,7 @@ const MAX_NAME = 200;
 const MAX_POINTS = 100;
 const MAX_PHONEMES = 64;
 const MIN_THRESHOLD = 1e-9;
-const MOST = 1e9;
+const MAX_COUNT = 1e9;
 /** Frames. */
 export const MAX_PHONEME_STEP = 32;
 /** They are invisible, and Persian and several scripts of India need them. */
@@ -156,7 +156,8 @@ function problemOfPoints(points) {
     }
     const { recall, recall_low, recall_high, positives, fpr_negatives, fpr_near_negatives, false_accepts_per_hour } = point;
     const rates = [fpr_negatives, fpr_near_negatives, false_accepts_per_hour];
-    if (![recall, recall_low, recall_high].every((share) => isBetween(share, 0, 1)) || !isBetween(positives ?? 0, 0, MOST)) {
+    const shares = [recall, recall_low, recall_high];
+    if (!shares.every((share) => isBetween(share, 0, 1)) || !isBetween(positives ?? 0, 0, MAX_COUNT)) {
       return `expected a measured recall at '${point.name}'`;
     }
     if (!rates.every((rate) => isRate(rate ?? null))) return `expected measured rates at '${point.name}'`;
@@ -167,7 +168,7 @@ function problemOfPoints(points) {
 /** @param {Rate | null} rate */
 function isRate(rate) {
   if (rate === null) return true;
-  return [rate.value, rate.low, rate.high, rate.count, rate.trials].every((one) => isBetween(one, 0, MOST));
+  return [rate.value, rate.low, rate.high, rate.count, rate.trials].every((one) => isBetween(one, 0, MAX_COUNT));
 }
 
 /** @param {VerifierCard} verifier @returns {string | null} */

@@ -18,7 +18,7 @@ const FAINTEST = 1e-5;
 export const HOPELESS = -2.5;
 /** What a second opinion counts, and the least that it says. */
 const OPINION = 1 / 3;
-const LEAST_OPINION = -3;
+const MIN_OPINION = -3;
 const TOLD_APART = 5;
 const EXPLAINED = 0.3;
 
@@ -143,7 +143,7 @@ export class KeywordPhonemes {
    */
   withOpinion(fit, logProbabilities) {
     const other = this._fit(lossesOf(logProbabilities, this._tokens));
-    return (1 - OPINION) * fit + OPINION * Math.max(other, LEAST_OPINION);
+    return (1 - OPINION) * fit + OPINION * Math.max(other, MIN_OPINION);
   }
 
   /**

@@ -25,7 +25,7 @@ _TYPES = {_FLOAT32: "float32", 2: "int32", 3: "uint8", _INT8: "int8"}
 """``TfLiteType`` of TensorFlow's C interface."""
 
 
-_MOST_BYTES = 2**24
+_MAX_BYTES = 2**24
 """Bytes of all tensors of a network together, beyond its file. The largest classifier of openWakeWord takes 1.3 MB."""
 
 
@@ -120,7 +120,7 @@ def check_network(folder: Path, wanted: NetworkInput) -> None:
     try:
         if not model:
             raise ModelError("expected a TFLite file, got one that is truncated or damaged")
-        most = _MOST_BYTES + (folder / NETWORK).stat().st_size
+        most = _MAX_BYTES + (folder / NETWORK).stat().st_size
         if interpreter:
             _require_small(lib, interpreter, most)  # as the file says
         if not interpreter or lib.TfLiteInterpreterAllocateTensors(interpreter):

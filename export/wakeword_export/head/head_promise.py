@@ -23,9 +23,9 @@ from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
 
 LAX, USUAL, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
-_LEAST_SPREAD, _MOST_SPREAD = 0.2, 4.0
+_MIN_SPREAD, _MAX_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
-_STEP, _LEAST = 4, 1e-12
+_STEP, _MIN_SCORE = 4, 1e-12
 _FURTHEST = 25.0
 """The highest logit of a point: beyond, a score is 1 to all its digits."""
 _FIT = -1.0
@@ -50,7 +50,7 @@ def between(usual: float, lax: float) -> HeadPoint:
     So does it, as the scale is one, with the threshold that is as far on the other side and ``STRICT``.
     """
     logit = logit_of(usual)
-    spread = min(_MOST_SPREAD, max(_LEAST_SPREAD, logit - logit_of(lax)))
+    spread = min(_MAX_SPREAD, max(_MIN_SPREAD, logit - logit_of(lax)))
     return HeadPoint(logit, logit_of(STRICT) / spread)
 
 
@@ -90,7 +90,7 @@ def moved(
     def logit(listener: HeadListener, rates: Sequence[float]) -> list[float]:
         streams = [listener.scores_of(one, _STEP) for one in speech]
         found = [threshold_allowing_events(streams, int(one * hours), hop=_STEP * listener.hop) for one in rates]
-        return [logit_of(min(max(one, _LEAST), 1 - _LEAST)) for one in found]
+        return [logit_of(min(max(one, _MIN_SCORE), 1 - _MIN_SCORE)) for one in found]
 
     (own,), (usual, lax) = logit(head, [rate]), logit(both, [rate, _LAXER * rate])
     lacking = point.logit - own

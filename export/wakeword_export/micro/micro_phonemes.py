@@ -18,8 +18,8 @@ from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens
 from wakeword_export.head.phoneme_head import known_ways_of
 from wakeword_export.micro.mixed_net import (
-    LEAST,
-    MOST,
+    MAX_INT8,
+    MIN_INT8,
     STRIDE,
     Int8,
     Int8Layer,
@@ -31,12 +31,12 @@ from wakeword_export.micro.mixed_net import (
 )
 
 _NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
-LOST = MOST - LEAST
+LOST = MAX_INT8 - MIN_INT8
 """Steps that a path may lose: it is dead then."""
 BEGIN, DEAD = -2, -1
 _STEP, _LOST_A_PHONEME = 0.1, 2.6
 """Nats of a step at least, and what a path may lose a phoneme: steps are larger where a word is long."""
-OF_FIT = Range(float(np.float32(4 / LOST)), MOST)
+OF_FIT = Range(float(np.float32(4 / LOST)), MAX_INT8)
 """Range of how well a word fits: the mean of what its phonemes lose, down to -4."""
 
 Indices = NDArray[np.int64]
@@ -132,7 +132,7 @@ class MicroWord:
         alike = np.array([bool({*dict(one[-1])} & {*dict(one[-2])}) if one[1:] else True for one in beginnings])
         lengths = [len(way) for way in ways]
         scale = max(_STEP, _LOST_A_PHONEME * max(lengths) / LOST)
-        logits = Range(float(np.float32(scale)), MOST - round(network.largest / scale))
+        logits = Range(float(np.float32(scale)), MAX_INT8 - round(network.largest / scale))
         most = max(map(len, sounds))
         rows = [sound[min(number, len(sound) - 1)] for number in range(most) for sound in sounds]
         columns = [network.tokens.index(token) for token, _ in rows]
@@ -165,7 +165,7 @@ class MicroWord:
             state = np.maximum(np.maximum(state, np.maximum(known[self.before], known[self.direct])) + some, -LOST)
             found[step] = state
         of_ways = np.floor(found[:, self.ends] * (self.scale / OF_FIT.scale / self.lengths) + 0.5)
-        fits: Int8 = np.clip(of_ways.max(axis=1) + OF_FIT.zero, LEAST, MOST).astype(np.int8)
+        fits: Int8 = np.clip(of_ways.max(axis=1) + OF_FIT.zero, MIN_INT8, MAX_INT8).astype(np.int8)
         return fits
 
 

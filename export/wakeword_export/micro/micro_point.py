@@ -18,7 +18,7 @@ from wakeword_tools.measure.point_choice import supported_target
 from wakeword_tools.measure.rates import RateKind, Target
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 
-LEAST_CUTOFF, LARGEST_CUTOFF = 64, 253
+MIN_CUTOFF, MAX_CUTOFF = 64, 253
 """Below the one a network is not sure, however little was heard; above the other pymicro-wakeword, which is stricter by
 up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW
@@ -67,7 +67,7 @@ def chosen_cutoff(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[
     peaks = _peaks(scores)
     above = peaks[allowed] if allowed < len(peaks) else 0.0
     threshold = max(above, _foreseen(peaks, fa_per_hour * scores.hours))
-    cutoff = min(LARGEST_CUTOFF, max(LEAST_CUTOFF, math.ceil(threshold * 255)))
+    cutoff = min(MAX_CUTOFF, max(MIN_CUTOFF, math.ceil(threshold * 255)))
     return cutoff, HeadPromise(target.name, {round(cutoff / 255, 3): rates_at(scores, threshold_of(cutoff))})
 
 

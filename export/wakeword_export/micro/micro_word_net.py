@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wakeword.format.card import ModelCard
 from wakeword_export.micro.micro_phonemes import OF_FIT, MicroPhonemes, MicroWord
-from wakeword_export.micro.mixed_net import LEAST, Int8Layer, Int8Net, Range, probabilities, quantised_layer
+from wakeword_export.micro.mixed_net import MIN_INT8, Int8Layer, Int8Net, Range, probabilities, quantised_layer
 from wakeword_tools.engines.languages import ENGLISH
 
 HELD = 10
@@ -34,7 +34,7 @@ class MicroWordNet:
 
     def outputs(self, frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """See ``Int8Net.outputs``."""
-        padded = np.concatenate([np.full(HELD - 1, LEAST, np.int8), self.word.fits(frames)])
+        padded = np.concatenate([np.full(HELD - 1, MIN_INT8, np.int8), self.word.fits(frames)])
         added = self.logit(sliding_window_view(padded, HELD).max(axis=1)[:, None])[:, 0]
         own = self.student.logits(frames), self.student.last.outputs
         return probabilities(OF_LOGIT.of_sum((added, OF_LOGIT), own), OF_LOGIT)

@@ -20,7 +20,7 @@ STRIDE = 3
 """Frames from one step of the network to the next: 30 ms."""
 MICRO_WINDOW = 10
 """Outputs that a device takes the mean of. Official models take 5; more keep out short sounds that are like the word."""
-LEAST, MOST = -128, 127
+MIN_INT8, MAX_INT8 = -128, 127
 OF_PROBABILITY = 256
 """Steps of the output: it is a number from 0 to 255."""
 
@@ -37,18 +37,18 @@ class Range(NamedTuple):
     def of(cls, least: float, most: float) -> "Range":
         """The range in which these and 0 fit."""
         least, most = min(least, 0.0), max(most, 0.0)
-        scale = max(most - least, 1e-6) / (MOST - LEAST)
+        scale = max(most - least, 1e-6) / (MAX_INT8 - MIN_INT8)
         # In the precision of the file.
-        return cls(float(np.float32(scale)), int(np.clip(LEAST - round(least / scale), LEAST, MOST)))
+        return cls(float(np.float32(scale)), int(np.clip(MIN_INT8 - round(least / scale), MIN_INT8, MAX_INT8)))
 
     def of_sum(self, *given: tuple[Int8, "Range"]) -> Int8:
         """The sum of numbers in ranges of their own."""
         total = sum(one.scale * (numbers.astype(np.float64) - one.zero) for numbers, one in given)
-        found: Int8 = np.clip(np.floor(total / self.scale + 0.5) + self.zero, LEAST, MOST).astype(np.int8)
+        found: Int8 = np.clip(np.floor(total / self.scale + 0.5) + self.zero, MIN_INT8, MAX_INT8).astype(np.int8)
         return found
 
 
-OF_FEATURES = Range(float(np.float32(26 / 255)), LEAST)
+OF_FEATURES = Range(float(np.float32(26 / 255)), MIN_INT8)
 """Range of the input: what the devices give."""
 
 
@@ -78,8 +78,8 @@ class Int8Layer:
             some = values[place : place + stride * count : stride]
             sums += some * weight if weight.ndim == 1 else some @ weight.T
         factor = np.float64(self.inputs.scale) * self.scales / self.outputs.scale
-        least = self.outputs.zero if self.relu else LEAST
-        found: Int8 = np.clip(np.floor(sums * factor + 0.5) + self.outputs.zero, least, MOST).astype(np.int8)
+        least = self.outputs.zero if self.relu else MIN_INT8
+        found: Int8 = np.clip(np.floor(sums * factor + 0.5) + self.outputs.zero, least, MAX_INT8).astype(np.int8)
         return found
 
 
@@ -141,7 +141,7 @@ def layer_from(arrays: dict[str, NDArray[Any]], number: int) -> Int8Layer:
 
 def whole_steps(frames: NDArray[np.uint8]) -> Int8:
     """The features of all steps that are whole, as a network gets them."""
-    return (frames[: len(frames) // STRIDE * STRIDE].astype(np.int16) + LEAST).astype(np.int8)
+    return (frames[: len(frames) // STRIDE * STRIDE].astype(np.int16) + MIN_INT8).astype(np.int8)
 
 
 def probabilities(logits: Int8, values: Range) -> NDArray[np.uint8]:
@@ -164,8 +164,8 @@ def quantised_layer(weight: Array, bias: Array, ranges: Sequence[Range], *, relu
     inputs, outputs = ranges
     axes = (0,) if weight.ndim == 2 else (0, 2)
     largest = np.abs(weight).max(axis=axes)
-    scales = (np.where(largest > 0, np.maximum(largest, 1e-6), 1) / MOST).astype(np.float32)
+    scales = (np.where(largest > 0, np.maximum(largest, 1e-6), 1) / MAX_INT8).astype(np.float32)
     shaped = scales if weight.ndim == 2 else scales[:, None]
-    whole = np.clip(np.rint(weight / shaped), -MOST, MOST).astype(np.int8)
+    whole = np.clip(np.rint(weight / shaped), -MAX_INT8, MAX_INT8).astype(np.int8)
     of_bias = np.rint(bias.astype(np.float64) / (np.float64(inputs.scale) * scales))
     return Int8Layer(whole, scales, of_bias.astype(np.int32), inputs, outputs, relu)

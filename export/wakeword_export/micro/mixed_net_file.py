@@ -13,8 +13,8 @@ from wakeword_export.micro.micro_phonemes import DEAD, LOST, OF_FIT, Indices, Mi
 from wakeword_export.micro.micro_word_net import HELD, OF_LOGIT, MicroNet, MicroWordNet
 from wakeword_export.micro.mixed_net import (
     CHANNELS,
-    LEAST,
-    MOST,
+    MAX_INT8,
+    MIN_INT8,
     OF_FEATURES,
     OF_PROBABILITY,
     STRIDE,
@@ -70,7 +70,7 @@ class _Writer:
 
     def _word_net(self, net: MicroWordNet, frames: int) -> int:
         fit = self._fit(net.word, self._phonemes(net.word.network, frames))
-        fits = self._kept(fit, OF_FIT, np.full((1, HELD - 1, 1, 1), LEAST, np.int8))
+        fits = self._kept(fit, OF_FIT, np.full((1, HELD - 1, 1, 1), MIN_INT8, np.int8))
         added = self._logit(net.logit, self._largest(fits, OF_FIT, HELD))
         return self._sum(added, self._net(net.student, frames), (1, 1), OF_LOGIT)
 
@@ -86,7 +86,7 @@ class _Writer:
         logits, sounds = word.logits.outputs, 1 + int(word.sounds.max())
         largest = self._largest(self._convolved(word.logits, steps), logits, len(word.logits.bias))
         best = self._largest(self._convolved(word.alternatives, steps), logits, len(word.alternatives.bias) // sounds)
-        lost, parts = Range(word.scale, MOST), len(word.sounds)
+        lost, parts = Range(word.scale, MAX_INT8), len(word.sounds)
         each = np.eye(1 + sounds, dtype=np.float32)[word.sounds]
         each[:, sounds] = -1
         heard = self._convolved(
@@ -95,7 +95,7 @@ class _Writer:
         )
         ways = np.zeros((len(word.ends), parts), np.float32)
         ways[np.arange(len(word.ends)), word.ends] = 1 / word.lengths
-        handle = self._variable(np.full((1, 1, 1, parts), LEAST, np.int8), lost)
+        handle = self._variable(np.full((1, 1, 1, parts), MIN_INT8, np.int8), lost)
         state = self._tensor((1, 1, 1, parts), lost)
         self._model.add(flat.READ_VARIABLE, [handle], [state])
         before = [self._convolved(_chosen(indices, lost), state) for indices in (word.before, word.direct)]
@@ -220,7 +220,7 @@ class _Writer:
 
     def _probability(self, logit: int, values: Range) -> int:
         """The output, from the logit."""
-        model, probability = self._model, self._tensor((1, 1), Range(1 / OF_PROBABILITY, LEAST))
+        model, probability = self._model, self._tensor((1, 1), Range(1 / OF_PROBABILITY, MIN_INT8))
         model.add(_LOGISTIC, [logit], [probability])
         output = model.tensor(1, 1, kind=flat.UINT8, quantized=Quantized([1 / OF_PROBABILITY]))
         model.add(flat.QUANTIZE, [probability], [output])

@@ -23,7 +23,7 @@ CODED_STEP = 32.0
 """Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""
 _CHANNELS = 40
 MICRO_PACK_VERSION = 1
-_MOST_BYTES = 32 * 2**20
+_MAX_BYTES = 32 * 2**20
 
 
 def micro_pack_path(pack: Path) -> Path:
@@ -42,7 +42,7 @@ def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
     ``DataError`` if it is damaged or belongs to another pack."""
     path = micro_pack_path(pack.path)
     try:
-        arrays = unpacked(read_limited(path, _MOST_BYTES))
+        arrays = unpacked(read_limited(path, _MAX_BYTES))
         header = json.loads(arrays["header"].tobytes().decode())
         frames = decoded_frames(arrays["codes"], arrays["mean"])
     except DAMAGED_ARCHIVE as error:

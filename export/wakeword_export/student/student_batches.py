@@ -26,7 +26,7 @@ _WARP = 0.08
 """As ``AugmentationConfig.warp``, of the channels of the features."""
 _WIDEST_BANDS, _WIDEST_FRAMES = 5, 8
 """The masks of silence, two of each in a window."""
-_LEAST_SPREAD = 0.3
+_MIN_SPREAD = 0.3
 _RESTYLED = 0.7
 """Share of windows with the sound of another one."""
 
@@ -178,7 +178,7 @@ def restyled(windows: Tensor, share: float, random: torch.Generator) -> Tensor:
     So a synthetic word gets the sound of people's voices, rooms and microphones, and these are no sign of other speech.
     """
     batch = len(windows)
-    mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _LEAST_SPREAD
+    mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _MIN_SPREAD
     other = torch.randperm(batch, generator=random)
     weight = torch.rand(batch, 1, 1, generator=random) * (torch.rand(batch, 1, 1, generator=random) < share)
     found = (windows - mean) / spread * torch.lerp(spread, spread[other], weight) + torch.lerp(

@@ -20,7 +20,7 @@ SIGHT = FIRST_FRAMES + STRIDE * (sum(length - 1 for length in LENGTHS) + LAST_ST
 """Frames that one output depends on: 1.49 s."""
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
 """Prefixes of the names of everything but the last layer: what a student begins with."""
-_MOST_LOGIT = 8.0
+_MAX_LOGIT = 8.0
 """The output has 256 steps: beyond this logit it is 0 or 255."""
 
 
@@ -116,7 +116,7 @@ def _ranges(network: StudentNetwork, frames: NDArray[np.uint8]) -> list[Range]:
         found.append(_range(steps))
         steps = torch.relu(norm(mixture(steps)))
         found.append(_range(steps))
-    return [*found, Range.of(-_MOST_LOGIT, _MOST_LOGIT)]
+    return [*found, Range.of(-_MAX_LOGIT, _MAX_LOGIT)]
 
 
 def _range(values: Tensor) -> Range:

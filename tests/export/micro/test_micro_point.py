@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wakeword_export.micro.micro_point import LARGEST_CUTOFF, LEAST_CUTOFF, chosen_cutoff, threshold_of
+from wakeword_export.micro.micro_point import MAX_CUTOFF, MIN_CUTOFF, chosen_cutoff, threshold_of
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
@@ -24,12 +24,12 @@ def test_the_rate_is_kept() -> None:
         found = heard()
         cutoff, _ = chosen_cutoff(found, rate, warn=pytest.fail)
         assert events_at(found.streams, threshold_of(cutoff), hop=STRIDE) <= rate * 8
-        assert LEAST_CUTOFF <= cutoff <= LARGEST_CUTOFF
+        assert MIN_CUTOFF <= cutoff <= MAX_CUTOFF
 
 
 def test_where_nothing_was_heard_it_does_not_fire_at_everything() -> None:
     cutoff, _ = chosen_cutoff(heard(events=1), 0.5, warn=lambda line: None)
-    assert cutoff == LEAST_CUTOFF
+    assert cutoff == MIN_CUTOFF
 
 
 def test_a_higher_rate_gives_no_higher_cutoff() -> None:
@@ -55,5 +55,5 @@ def test_the_promise_counts_the_words_that_are_found() -> None:
 
 
 def test_the_least_mean_that_fires_is_above_the_cutoff() -> None:
-    for cutoff in (1, 100, LARGEST_CUTOFF):
+    for cutoff in (1, 100, MAX_CUTOFF):
         assert cutoff * MICRO_WINDOW < threshold_of(cutoff) * WHOLE <= cutoff * MICRO_WINDOW + 1 + 1e-9

@@ -72,7 +72,7 @@ def test_a_recording_is_no_list_of_recordings(tmp_path: Path) -> None:
 def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="no text"):
         listed_places(Path("/dev/zero"))
-    monkeypatch.setattr(inputs, "_MOST_BYTES", 3 * 2**20)
+    monkeypatch.setattr(inputs, "_MAX_BYTES", 3 * 2**20)
     monkeypatch.setattr(
         "sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=lambda size: (b"a.wav\n" * size)[:size]))
     )

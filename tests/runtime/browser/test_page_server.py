@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
-from wakeword.browser.bounded_http import MOST_CONNECTIONS
+from wakeword.browser.bounded_http import MAX_CONNECTIONS
 from wakeword.browser.page_server import PageServer
 
 SECRET = "not for the page"
@@ -104,7 +104,7 @@ def test_idle_connections_shut_nobody_out(server: PageServer) -> None:
     assert time.monotonic() - began < 5
     assert ask(server, "/page/code.js")[0] == 200
     assert idle[0].recv(1) == b""  # closed for another
-    assert threading.active_count() - before <= 2 * MOST_CONNECTIONS
+    assert threading.active_count() - before <= 2 * MAX_CONNECTIONS
     for one in idle:
         one.close()
 

@@ -159,7 +159,7 @@ def test_a_damaged_pack_is_refused(path: Path, cut: int, tmp_path: Path) -> None
 def test_a_small_file_that_unpacks_to_more_than_a_pack_is_refused(
     compression: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speech_pack, "_MOST_UNPACKED", 2**16)
+    monkeypatch.setattr(speech_pack, "_MAX_UNPACKED", 2**16)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compression) as archive:
         archive.writestr("header.npy", bytes(2**17))

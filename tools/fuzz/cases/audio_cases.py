@@ -20,7 +20,7 @@ _LENGTHS = (0, 1, 100, 4_000, 16_000, 30_000)
 _EXACT = {"WAV", "WAVEX", "FLAC", "AIFF", "AU", "CAF", "W64", "RF64"}
 _EXACT_SUBTYPES = ("PCM_", "FLOAT", "DOUBLE")
 """Formats and subtypes that neither compress nor fill up a last block."""
-_MOST_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 """A file of a second may claim more, but not be read as more than this."""
 
 
@@ -52,7 +52,7 @@ def prepare() -> Case:
         samples = read_audio(path)
         if samples.dtype != np.float32 or samples.ndim != 1 or not np.isfinite(samples).all():
             raise BrokenLawError(f"read as {samples.dtype} {samples.shape}, or not finite")
-        if len(samples) > _MOST_SECONDS * SAMPLE_RATE:
+        if len(samples) > _MAX_SECONDS * SAMPLE_RATE:
             raise BrokenLawError(f"{len(data)} bytes were read as {len(samples) / SAMPLE_RATE:.0f} s")
         if (
             whole

@@ -20,7 +20,7 @@ import soundfile
 import typer
 from typer.main import get_command
 
-from fuzz.cases.laws import MOST_CHARACTERS, BrokenLawError, Case
+from fuzz.cases.laws import MAX_CHARACTERS, BrokenLawError, Case
 from fuzz.cases.mutation import damaged, flipped
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli import main
@@ -47,7 +47,7 @@ _TEXTS = (
 )
 # fmt: on
 _SECONDS, _SECONDS_TO_END = 8.0, 120.0
-_MOST_OUTPUT = 3_000_000
+_MAX_OUTPUT = 3_000_000
 
 
 def prepare() -> Case:
@@ -198,10 +198,10 @@ def check_output(arguments: Sequence[str], status: int | None, out: str, err: st
         raise BrokenLawError(f"{arguments}: exit status {status}: {err[-300:]!r}")
     if status == 1 and not (err + out).strip():
         raise BrokenLawError(f"{arguments}: exit status 1 without a word")
-    if len(out) + len(err) > _MOST_OUTPUT:
+    if len(out) + len(err) > _MAX_OUTPUT:
         raise BrokenLawError(f"{arguments}: {len(out) + len(err)} characters of output")
     for line in err.split("\n"):
-        if len(line) > MOST_CHARACTERS:
+        if len(line) > MAX_CHARACTERS:
             raise BrokenLawError(f"{arguments}: a line of {len(line)} characters on stderr: {line[:100]!r}...")
         # Lines of usage quote the user's own words, and are not ours.
         if status != 2 and line and not line.isprintable():

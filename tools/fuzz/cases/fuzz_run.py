@@ -13,7 +13,7 @@ from fuzz.cases.fuzz_worker import Worker
 from fuzz.cases.laws import Case, FuzzTarget
 from wakeword.base.errors import ConfigError
 
-MOST_FINDINGS = 50
+MAX_FINDINGS = 50
 """The fuzzer ends after so many."""
 _LINE_SECONDS = 60.0
 
@@ -99,7 +99,7 @@ def fuzz(
     done = Fuzzed(seed, {name: Tally() for name in targets})
     made: dict[str, Case] = {}
     reported = time.monotonic()
-    while len(done.findings) < MOST_FINDINGS:
+    while len(done.findings) < MAX_FINDINGS:
         waiting = [
             name
             for name, tally in done.targets.items()

@@ -19,13 +19,13 @@ from typing import NoReturn
 from benchmarks.memory import peak_memory, resident_memory
 from fuzz.cases.laws import BrokenLawError, Case, FuzzTarget, outcome_of
 
-MOST_GROWTH_MB = 30.0
+MAX_GROWTH_MB = 30.0
 """Allowed difference of the memory at the end of a batch and after the first half of it.
 
 Where it is more, the second half runs again, and what that adds counts: what libraries load at first use they keep."""
-_LEAST_FOR_GROWTH = 30
+_MIN_FOR_GROWTH = 30
 """Smaller batches are not judged by their growth: libraries fill their caches."""
-_MOST_ADDRESSES = 6 * 2**30
+_MAX_ADDRESSES = 6 * 2**30
 """Bytes of address space: a case that wants more gets an error, and other programs keep their memory."""
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 
@@ -84,7 +84,7 @@ def _work(target: FuzzTarget, case: Case, folder: Path, seeds: range, writing: i
     """In the forked process: run the cases and write a line for each. Never returns to the program above."""
     try:
         os.setsid()
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_ADDRESSES, _MOST_ADDRESSES))
+        resource.setrlimit(resource.RLIMIT_AS, (_MAX_ADDRESSES, _MAX_ADDRESSES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _give_back_freed_memory()
         null = os.open(os.devnull, os.O_RDWR)
@@ -96,7 +96,7 @@ def _work(target: FuzzTarget, case: Case, folder: Path, seeds: range, writing: i
             outcome, law = _attempt(target, case, Random(f"{seed}"), folder / str(seed))
             if number == half:
                 settled = resident_memory()
-            if law is None and number == len(seeds) - 1 >= _LEAST_FOR_GROWTH and _grown(settled) > MOST_GROWTH_MB:
+            if law is None and number == len(seeds) - 1 >= _MIN_FOR_GROWTH and _grown(settled) > MAX_GROWTH_MB:
                 law = _growth_again(target, case, folder, seeds[half + 1 :])
             os.write(writing, json.dumps([outcome, law]).encode() + b"\n")
             if law is not None:
@@ -123,7 +123,7 @@ def _growth_again(target: FuzzTarget, case: Case, folder: Path, seeds: range) ->
     for seed in seeds:
         _attempt(target, case, Random(f"{seed}"), folder / str(seed))
     grown = _grown(before)
-    return f"memory grew by {grown:.0f} MB when {len(seeds)} cases ran again" if grown > MOST_GROWTH_MB else None
+    return f"memory grew by {grown:.0f} MB when {len(seeds)} cases ran again" if grown > MAX_GROWTH_MB else None
 
 
 def _attempt(target: FuzzTarget, case: Case, random: Random, folder: Path) -> tuple[str, str | None]:

@@ -8,7 +8,7 @@ from random import Random
 
 from wakeword import WakewordError
 
-MOST_CHARACTERS = 2_000
+MAX_CHARACTERS = 2_000
 """Longest message of an error."""
 
 
@@ -43,7 +43,7 @@ def check_message(message: str) -> None:
     """Raise ``BrokenLawError`` unless a message is one line of printable characters and of readable length."""
     if not message.strip():
         raise BrokenLawError("an error without a message")
-    if len(message) > MOST_CHARACTERS:
+    if len(message) > MAX_CHARACTERS:
         raise BrokenLawError(f"a message of {len(message)} characters: {message[:120]!r}...")
     if len(message.splitlines()) != 1:
         raise BrokenLawError(f"a message of {len(message.splitlines())} lines: {message!r}")

@@ -17,7 +17,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 
 Call = Callable[[Random], object]
 _HANG_SECONDS = 30.0
-_MOST_CALLS = 25
+_MAX_CALLS = 25
 _LOW = 1e-3
 """A threshold that fires often, and that models of two stages allow."""
 
@@ -129,7 +129,7 @@ def run_threads(calls: Sequence[Call], random: Random) -> None:
 
     def use(seed: int) -> None:
         own = Random(seed)
-        for _ in range(own.randrange(_MOST_CALLS)):
+        for _ in range(own.randrange(_MAX_CALLS)):
             try:
                 own.choice(calls)(own)
             except WakewordError as error:

@@ -25,7 +25,7 @@ SCORE_TOLERANCE = 1e-3
 """Largest allowed difference of scores for different blocks: float32 sums depend on the size of a batch."""
 FAR_BELOW = 0.5
 """In unchanging quiet, a score below this share of the threshold can be an older one, as it cannot fire."""
-_MOST_SECONDS = 20.0
+_MAX_SECONDS = 20.0
 _HANG_SECONDS = 60.0
 
 
@@ -90,7 +90,7 @@ class Fuzzer:
         weighted = [action for action, weight in actions for _ in range(weight)]
         for _ in range(calls):
             self._call(self._random.choice(weighted))
-            if sum(len(block) for block in self._pushed) > _MOST_SECONDS * self._rate:
+            if sum(len(block) for block in self._pushed) > _MAX_SECONDS * self._rate:
                 self._call(self._reset)
         self._call(self._compare)
         self._call(self._reset)

@@ -19,7 +19,7 @@ _MANY = 40
 """People of a folder from which on some are left out."""
 _LEFT_OUT = 8
 """One in so many people of such a folder is not taught."""
-_MOST_LOSS = 3.2
+_MAX_LOSS = 3.2
 """Nats a phoneme by which a text may fit worse than the best path; beyond it is taken to be of something else."""
 _STRESSED = {"AH1": "ʌ", "AH2": "ʌ", "ER0": "ɚ", "ER1": "ɝ", "ER2": "ɝ"}
 """Vowels of which the stressed one sounds different."""
@@ -73,7 +73,7 @@ def aligned_speech(
     kept, alignments = [], []
     for number, one in enumerate(utterances, 1):
         found = align(one, hear(one.sound), tokens, between)
-        if found is not None and found.loss < _MOST_LOSS:
+        if found is not None and found.loss < _MAX_LOSS:
             kept.append(one)
             alignments.append(found)
         if number % _REPORTED == 0:

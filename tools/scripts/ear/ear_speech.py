@@ -16,12 +16,12 @@ from wakeword.base.types import Array
 from wakeword_tools.texts.phonemes import dictionary, is_vowel, pronounce, words_of
 from wakeword_tools.transcripts import TranscribedSpeech, read_transcripts
 
-_LEAST, _MOST = 0.4, 20.0
+_MIN_SECONDS, _MAX_SECONDS = 0.4, 20.0
 """Seconds of an utterance: a longer one takes too much memory to align."""
-_MOST_WAYS = 6
-_LEAST_UTTERANCES = 20
+_MAX_WAYS = 6
+_MIN_UTTERANCES = 20
 """Of a folder; with fewer the texts are not what the recordings are for."""
-_AUDIBLE, _LEAST_UNLABELLED = 3e-3, 10 * SAMPLE_RATE
+_AUDIBLE, _MIN_UNLABELLED = 3e-3, 10 * SAMPLE_RATE
 """The peak of a recording that is not silent, and the least samples of such recordings in all."""
 _log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def read_utterances(folder: Path) -> list[SpokenUtterance]:
     Raises ``DataError`` for a folder without texts, or with texts of another language.
     """
     listed = [one for one in read_transcripts(folder) if one.text.strip()]
-    if len(listed) < _LEAST_UTTERANCES:
+    if len(listed) < _MIN_UTTERANCES:
         raise DataError(
             f"{folder}: expected recordings with the texts that are said in them (transcripts.jsonl), found "
             f"{len(listed)} such utterances; give folders of transcribed speech"
@@ -86,7 +86,7 @@ def read_unlabelled(folders: Sequence[Path]) -> NDArray[np.float16]:
     found = [read_audio(path).astype(np.float16) for folder in folders for path in audio_files(folder)]
     found = [one for one in found if np.abs(one).max(initial=0) > _AUDIBLE]
     samples = sum(map(len, found))
-    if samples < _LEAST_UNLABELLED:
+    if samples < _MIN_UNLABELLED:
         raise DataError(
             f"{', '.join(map(str, folders))}: expected at least 10 s of speech, found {samples / SAMPLE_RATE:.1f} s that "
             "are not silent; give other folders, or none"
@@ -103,7 +103,7 @@ def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[SpokenUtterance]:
         if one.path != path:
             path, whole = one.path, read_audio(one.path)
         end = min(one.end, len(whole) / SAMPLE_RATE)
-        if _LEAST <= end - one.start <= _MOST:
+        if _MIN_SECONDS <= end - one.start <= _MAX_SECONDS:
             samples = whole[round(one.start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
             yield SpokenUtterance(one.speaker or one.path.stem.split("-")[0], tuple(words), samples.astype(np.float16))
 
@@ -120,7 +120,7 @@ def _ways(word: str) -> tuple[Way, ...]:
             usual = {}
         found = [Way(phones, True) for phones in usual]
         found += [Way(way, False) for phones in usual if (way := _without_r(phones)) not in usual]
-        _known[word] = tuple(dict.fromkeys(found))[:_MOST_WAYS]
+        _known[word] = tuple(dict.fromkeys(found))[:_MAX_WAYS]
     return _known[word]
 
 

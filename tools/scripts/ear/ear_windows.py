@@ -20,7 +20,7 @@ BEFORE = SAMPLE_RATE
 """Samples of speech that ring on into a window."""
 _SPEEDS, _OTHER_SPEED = (0.87, 1.16), 0.5
 """How much faster a stretch is played, which moves its pitch as well, and the share of windows in which it is."""
-_ALONE, _MOST_WORDS = 0.35, 3
+_ALONE, _MAX_WORDS = 0.35, 3
 """Share of windows with a few words amid silence, as people say a wake word."""
 _WITHOUT_SPEECH = 0.12
 """Share of windows with noise or music alone: a recogniser that never heard them is unsure there, and fits every word."""
@@ -211,7 +211,7 @@ def _words_alone(
     alignment = speech.alignments[number]
     words = np.unique(alignment.words)
     first = int(random.integers(len(words)))
-    some = words[first : first + int(random.integers(1, _MOST_WORDS + 1))]
+    some = words[first : first + int(random.integers(1, _MAX_WORDS + 1))]
     chosen = np.isin(alignment.words, some)
     later = alignment.starts[alignment.words > some[-1]]
     whole = speech.utterances[number].samples

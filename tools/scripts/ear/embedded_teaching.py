@@ -20,7 +20,7 @@ EARLY = 2
 OUTPUTS = 4
 """Outputs of a step, every 20 ms."""
 _DROPPED, _DECAY = 0.25, 1e-2
-_MASKED, _MOST_MASKED, _NOISE = 0.5, 3, 0.3
+_MASKED, _MAX_MASKED, _NOISE = 0.5, 3, 0.3
 """Share of looks with some steps left out, how many, and the most noise, in deviations of the embeddings: without noise and
 dropout the network learns its few hours by heart."""
 
@@ -110,7 +110,7 @@ def _loss(
     for one in heard:
         if random.random() < _MASKED:
             at = int(random.integers(0, HEAD_EMBEDDINGS - 2))
-            one[at : at + int(random.integers(1, 1 + _MOST_MASKED))] = network.mean
+            one[at : at + int(random.integers(1, 1 + _MAX_MASKED))] = network.mean
     logits = network(heard)
     end = round((last_sample(0) + AUTOFILL) / OUTPUT) - LATE - OUTPUTS
     places = (end + OUTPUTS * (firsts - EARLY))[:, None] + np.arange(logits.shape[1])

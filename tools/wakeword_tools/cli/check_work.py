@@ -34,7 +34,7 @@ from wakeword_tools.texts.advice import (
 )
 from wakeword_tools.texts.foreign_language import ways_to_say
 
-_MOST = 10
+_MAX_LISTED = 10
 """Texts that are listed."""
 
 
@@ -93,7 +93,7 @@ def _known(per_hour: float) -> float | None:
 def _listed(advice: Advice) -> list[Said]:
     """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
     often_enough = (one for one in advice.said if one.per_hour >= SELDOM)
-    return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:_MOST]
+    return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:_MAX_LISTED]
 
 
 def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ _ENOUGH = 4
 """Clips from which on a voice, or an accent, is judged by itself."""
 _HEARD = 6
 """Clips of a voice, or of an accent, that are heard at most: the typical one is hardly another with more."""
-_MOST_LEFT_OUT = 0.5
+_MAX_LEFT_OUT = 0.5
 """Share of the voices of an engine: if more fit badly, the network is not to be trusted with that engine."""
 
 
@@ -83,7 +83,7 @@ def _judged(found: Sequence[VoiceScore]) -> list[VoiceScore]:
         own = [one for one in found if one.engine == engine]
         limit = min(POOR, median(one.score for one in own) - _BELOW_ENGINE)
         poor = {one.voice for one in own if one.score < limit and one.clips >= _ENOUGH}
-        if len(poor) > _MOST_LEFT_OUT * len(own):
+        if len(poor) > _MAX_LEFT_OUT * len(own):
             poor = set()
         judged += [VoiceScore(one.voice, one.engine, one.score, one.clips, one.voice in poor) for one in own]
     return judged

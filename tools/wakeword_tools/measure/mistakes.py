@@ -16,7 +16,7 @@ from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, 
 
 FALSE_ACCEPTS = "false-accepts"
 MISSED = "missed"
-MOST = 100
+MAX_MISTAKES = 100
 """Number of mistakes of each sort that are saved, the worst ones."""
 
 _BEFORE, _AFTER = 0.5, 0.25
@@ -76,7 +76,7 @@ def _peak(stream: Scores, index: int, threshold: float) -> float:
     return float(stream[index : index + int(below[0]) if len(below) else None].max())
 
 
-def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) -> list[Mistake]:
+def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MAX_MISTAKES) -> list[Mistake]:
     """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts and ``index.json``.
 
     The folder appears when it is complete. Returns the saved mistakes. Raises ``ConfigError`` if the folder exists, and

@@ -28,8 +28,8 @@ from wakeword_tools.measure.rates import (
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.thresholds import mean_fpr
 
-_LEAST_RECALL = 0.5
-_LEAST_POSITIVES = 30
+_MIN_RECALL = 0.5
+_MIN_POSITIVES = 30
 
 
 def check_scores(scores: ScoreSet, *, warn: Line) -> None:
@@ -48,10 +48,10 @@ def check_scores(scores: ScoreSet, *, warn: Line) -> None:
             f"the positives score below the negatives (ROC area {auc:.2f}, chance is 0.5): were the folders "
             "swapped, is this the model of another word, or was it trained too little?"
         )
-    if len(scores.positives) < _LEAST_POSITIVES:
+    if len(scores.positives) < _MIN_POSITIVES:
         warn(
             f"warning: recall from {counted(len(scores.positives), 'recording')} of the wake word is uncertain; "
-            f"give {_LEAST_POSITIVES} or more"
+            f"give {_MIN_POSITIVES} or more"
         )
 
 
@@ -166,7 +166,7 @@ def _check_clips(scores: ScoreSet, target: Target, warn: Line) -> None:
 
 
 def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: Measured, warn: Line) -> None:
-    if measured.recall.value < _LEAST_RECALL:
+    if measured.recall.value < _MIN_RECALL:
         warn(f"warning: at {target.name} the model finds only {measured.recall.value:.0%} of the wake word")
     if target.kind is RateKind.FPR and choice.tied and (scores.positives < choice.threshold).any():
         below = scores.words[scores.words < choice.threshold].max()

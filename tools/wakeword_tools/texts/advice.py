@@ -39,7 +39,7 @@ QUIET, LIVELY = 1.0, 2.0
 """False accepts an hour that a model from the text promises: up to the first is good, up to the second fair."""
 LONG, MIDDLING = 6, 5
 """Phonemes: from the first on good, from the second on fair."""
-MOST_WORDS, MOST_LETTERS = 8, 80
+MAX_WORDS, MAX_LETTERS = 8, 80
 """Longest wake word that is judged."""
 SELDOM = 1e-4
 """Rates an hour below this are shown as none, and texts that are said less often are not listed."""
@@ -150,9 +150,9 @@ def require_short(keyword: str) -> None:
         raise ConfigError(
             f"expected a wake word, got {shortened(keyword)}, the name of a recording; write the word itself"
         )
-    if words > MOST_WORDS or len(keyword) > MOST_LETTERS:
+    if words > MAX_WORDS or len(keyword) > MAX_LETTERS:
         raise ConfigError(
-            f"expected a wake word of up to {MOST_WORDS} words and {MOST_LETTERS} letters, got "
+            f"expected a wake word of up to {MAX_WORDS} words and {MAX_LETTERS} letters, got "
             f"{counted(words, 'word')} and {counted(len(keyword), 'letter')}; take a shorter phrase"
         )
 

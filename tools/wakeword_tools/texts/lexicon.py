@@ -24,10 +24,10 @@ from wakeword_tools.texts.phonemes import (
 from wakeword_tools.texts.sounds import ACCENTS, SoundBatch, Sounds, distances_within, sound_keys, sound_table
 from wakeword_tools.texts.splits import read_texts
 
-_LEAST_ZIPF = 1.5
+_MIN_ZIPF = 1.5
 """Rarer words (less than three in a hundred million) are mostly unknown names."""
 _GREETINGS = "hey", "hello", "hi", "ok", "okay"
-_LEAST_WORDS = 8
+_MIN_WORDS = 8
 """Number of dictionary words in which three sounds must follow one another to count as English."""
 
 
@@ -60,7 +60,7 @@ def spoken_words() -> tuple[SpokenWord, ...]:
 def _spoken(word: str) -> SpokenWord | None:
     """A word in its first pronunciation; ``None`` if it is rare or offensive, or the dictionary lacks it."""
     zipf, ways = zipf_frequency(word), known_ways(word)
-    return None if zipf < _LEAST_ZIPF or not ways or _RUDE.match(word) else SpokenWord(word, ways[0], zipf)
+    return None if zipf < _MIN_ZIPF or not ways or _RUDE.match(word) else SpokenWord(word, ways[0], zipf)
 
 
 def zipf_frequency(word: str) -> float:
@@ -139,7 +139,7 @@ def _threes() -> frozenset[tuple[str, ...]]:
     counted: Counter[tuple[str, ...]] = Counter()
     for ways in dictionary().values():
         counted.update(_sequences_of_three(ways[0]))
-    return frozenset(three for three, count in counted.items() if count >= _LEAST_WORDS)
+    return frozenset(three for three, count in counted.items() if count >= _MIN_WORDS)
 
 
 def could_be_english(phones: Phones) -> bool:

@@ -16,7 +16,7 @@ from wakeword_tools.engines.espeak import shared_espeak
 Phones = tuple[str, ...]
 
 VOWELS = frozenset({"AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW"})
-_MOST_VARIANTS = 8
+_MAX_VARIANTS = 8
 _PHONEME_INPUT = re.compile(r"\[\[(.*?)\]\]")
 
 # Symbols of espeak-ng's American accent (IPA without stress marks) -> the dictionary's phonemes.
@@ -100,8 +100,8 @@ def pronounce(texts: Sequence[str]) -> list[list[Phones]]:
         words = words_of(text)
         if not words or not all(of_word[word] for word in words):
             raise SynthesisError(f"expected a text to pronounce as English, got {text!r}; write it as it is spoken")
-        ways = product(*(of_word[word][:_MOST_VARIANTS] for word in words))
-        found.append([sum(way, ()) for way, _ in zip(ways, range(_MOST_VARIANTS), strict=False)])
+        ways = product(*(of_word[word][:_MAX_VARIANTS] for word in words))
+        found.append([sum(way, ()) for way, _ in zip(ways, range(_MAX_VARIANTS), strict=False)])
     return found
 
 

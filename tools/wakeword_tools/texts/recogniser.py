@@ -13,7 +13,7 @@ from wakeword.model.installed import encoders_folder
 from wakeword_tools.texts.foreign_language import foreign_language, without_tone
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
-_MOST_VARIANTS = 8
+_MAX_VARIANTS = 8
 """Variants that are looked for: each costs time at every look."""
 CONFUSIONS_FILE = "confusions.json"
 """How often the recogniser heard each token for each phoneme; ``python -m scripts.count_confusions`` makes it."""
@@ -22,7 +22,7 @@ _LIKE = 5
 LEFT_OUT = "-"
 """Stands there for a phoneme that was not heard."""
 
-_LEAST = 0.05
+_MIN_SHARE = 0.05
 """Share of a phoneme above which a token may stand for it."""
 _WEIGHT = 4.0
 """A token costs so many times the logarithm of how much rarer it is than the phoneme's usual one. Of 1 to 6, on seven words
@@ -57,7 +57,7 @@ def recogniser_variants(
     Empty if it has no token for some phoneme of every way. Raises as ``pronunciations`` does.
     """
     ways = (way for phones in pronunciations(text) for way in _reduced([phone.rstrip("012") for phone in phones]))
-    return in_tokens(ways, known, costs)[:_MOST_VARIANTS]
+    return in_tokens(ways, known, costs)[:_MAX_VARIANTS]
 
 
 def in_tokens(
@@ -95,11 +95,11 @@ def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
             found[phoneme] = dict.fromkeys(symbols.split(), 0.0)
             continue
         most = max(heard.values())
-        shares = {token: max(heard.get(token, 0) / total, _LEAST) for token in (*heard, *symbols.split())}
+        shares = {token: max(heard.get(token, 0) / total, _MIN_SHARE) for token in (*heard, *symbols.split())}
         found[phoneme] = {
             token: _WEIGHT * math.log(most / total / share)
             for token, share in shares.items()
-            if share > _LEAST or token in symbols.split()
+            if share > _MIN_SHARE or token in symbols.split()
         }
     return found
 

@@ -31,7 +31,7 @@ Costs = NDArray[np.float64]
 
 SOUNDS_FILE = "sounds.npz.xz"
 _ADDED = 1.0
-_LEAST, _MOST = 0.5, 1.5
+_MIN_COST, _MAX_COST = 0.5, 1.5
 
 IPA_OF_HEARD = {
     **{"AA": "ɑ", "AE": "æ", "AH": "ʌ", "AX": "ə", "AO": "ɔ", "AW": "aʊ", "AY": "aɪ", "EH": "ɛ", "ER": "ɜ", "EY": "eɪ"},
@@ -135,14 +135,14 @@ def sound_table() -> dict[str, NDArray[Any]]:
 
 def costs_of(unlike: Costs, vowels: NDArray[np.bool_]) -> Costs:
     """Costs in typical edits from differences ``(sounds, sounds)``, ``vowels``: ``(sounds,)``, which of them are vowels."""
-    costs = np.full_like(unlike, _MOST)
+    costs = np.full_like(unlike, _MAX_COST)
     for kind in (vowels, ~vowels):
         pairs = np.ix_(kind, kind)
         within = unlike[pairs]
         if len(within) < 2:
             continue
         typical = np.median(within[~np.eye(len(within), dtype=bool)])
-        costs[pairs] = np.minimum(_MOST, _LEAST + (1 - _LEAST) * within / typical)
+        costs[pairs] = np.minimum(_MAX_COST, _MIN_COST + (1 - _MIN_COST) * within / typical)
     np.fill_diagonal(costs, 0)
     return costs
 

@@ -22,7 +22,7 @@ from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
 from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
 
-_MOST_BYTES = 2**30
+_MAX_BYTES = 2**30
 _SECONDS = 1_800.0
 
 
@@ -96,7 +96,7 @@ def download(address: str, path: Path) -> None:
     Raises ``ConfigError`` for another address, ``SynthesisError`` if it fails or the file is larger than a voice can be.
     """
     with replacing(path) as temporary, temporary.open("wb") as file:
-        for block in fetched(address, most=_MOST_BYTES, failure=SynthesisError, local=True):
+        for block in fetched(address, most=_MAX_BYTES, failure=SynthesisError, local=True):
             file.write(block)
 
 

@@ -31,7 +31,7 @@ from wakeword_train.pack.speech_pack import SUFFIX
 
 log = logging.getLogger(__name__)
 
-_LEAST_PART = 1.0
+_MIN_PART = 1.0
 """Seconds of a long recording that are worth keeping between two parts that are left out."""
 
 
@@ -201,7 +201,7 @@ def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
         for part in without_keyword([whole], utterances, keyword):
             if part == whole:
                 kept.append(clip)
-            elif part.end - part.start >= _LEAST_PART:
+            elif part.end - part.start >= _MIN_PART:
                 kept.append(dataclasses.replace(clip, part=part.span))
     return kept
 

@@ -29,7 +29,7 @@ from wakeword_train.pack.speech_pack import (
 )
 from wakeword_train.synthesis_config import SynthesisConfig
 
-_LEAST_FRAMES = 2 * FRAMES_A_SECOND
+_MIN_FRAMES = 2 * FRAMES_A_SECOND
 """Frames that must be left of a turn: a shorter piece hardly holds a window."""
 
 
@@ -45,7 +45,7 @@ def packed_clips(pack: SpeechPack, phrases: Iterable[str], *, validation: float)
     return [
         Clip(pack.path, Kind.BACKGROUND, "speech", part.speaker, split[part.speaker], part=part.span)
         for part in kept
-        if _frames(part.span)[1] >= _LEAST_FRAMES
+        if _frames(part.span)[1] >= _MIN_FRAMES
     ]
 
 

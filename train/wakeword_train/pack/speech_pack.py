@@ -84,8 +84,8 @@ UNLISTED = 7.0
 fit best fits 0.10 to 0.18 better than with the recogniser in use; with 8 it fits 0.06 to 0.12 worse, which would promise
 too much."""
 PACK_VERSION = 1
-_MOST_BYTES = 64 * 2**20
-_MOST_UNPACKED = 512 * 2**20
+_MAX_BYTES = 64 * 2**20
+_MAX_UNPACKED = 512 * 2**20
 """A file of half a megabyte can unpack to gigabytes."""
 
 
@@ -254,7 +254,7 @@ _Arrays = dict[str, NDArray[Any]]
 
 def _read(path: Path, read: Callable[[Path, dict[str, Any], _Arrays, bytes], _Kind]) -> _Kind:
     try:
-        data = read_limited(path, _MOST_BYTES)
+        data = read_limited(path, _MAX_BYTES)
         arrays = unpacked(data)
         header = json.loads(arrays["header"].tobytes().decode())
         if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
@@ -265,14 +265,14 @@ def _read(path: Path, read: Callable[[Path, dict[str, Any], _Arrays, bytes], _Ki
 
 
 def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
-    """The arrays of a file's bytes. ``ValueError`` for more than ``_MOST_UNPACKED``, and other errors for no pack."""
+    """The arrays of a file's bytes. ``ValueError`` for more than ``_MAX_UNPACKED``, and other errors for no pack."""
     decompressor = lzma.LZMADecompressor()
-    content = decompressor.decompress(data, max_length=_MOST_UNPACKED)
+    content = decompressor.decompress(data, max_length=_MAX_UNPACKED)
     if not decompressor.eof:
-        raise ValueError(f"it is cut short, or unpacks to more than {_MOST_UNPACKED} bytes")
+        raise ValueError(f"it is cut short, or unpacks to more than {_MAX_UNPACKED} bytes")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > _MOST_UNPACKED:
-            raise ValueError(f"it unpacks to more than {_MOST_UNPACKED} bytes")
+        if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
+            raise ValueError(f"it unpacks to more than {_MAX_UNPACKED} bytes")
     with np.load(io.BytesIO(content)) as found:
         return {name: found[name] for name in found.files}
 

@@ -51,7 +51,7 @@ def _improve(model: str) -> NextStep:
     )
 
 
-_MOST = 12
+_MAX_ROWS = 12
 """Voices, or words, in a list."""
 
 
@@ -117,9 +117,9 @@ def _misses(heard: HeardClips, threshold: float) -> str:
     worst = sorted(own, key=lambda speaker: -len(own[speaker]) / totals[speaker])
     items = [
         f"{_who(own[speaker][0])}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].path)}"
-        for speaker in worst[:_MOST]
+        for speaker in worst[:_MAX_ROWS]
     ]
-    more = f", the worst {_MOST} of {len(own)}" if len(own) > _MOST else ""
+    more = f", the worst {_MAX_ROWS} of {len(own)}" if len(own) > _MAX_ROWS else ""
     return f"<p>{len(missed)} of {counted(len(heard), 'recording')}, by these voices{more}:</p>{bullets(items)}"
 
 
@@ -148,6 +148,6 @@ def _close_words(heard: HeardClips, threshold: float) -> str:
     for clip, score in heard:
         if score >= threshold:
             fired.setdefault(clip.word, clip.path)
-    items = [f"{spoken(word)} {sound(path)}" for word, path in list(fired.items())[:_MOST]]
-    more = f" (the surest {_MOST} of {len(fired)})" if len(fired) > _MOST else ""
+    items = [f"{spoken(word)} {sound(path)}" for word, path in list(fired.items())[:_MAX_ROWS]]
+    more = f" (the surest {_MAX_ROWS} of {len(fired)})" if len(fired) > _MAX_ROWS else ""
     return f"<p>These words sound like it and woke it{more}:</p>{bullets(items)}" if items else ""

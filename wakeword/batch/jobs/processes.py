@@ -29,9 +29,9 @@ from wakeword.base.errors import WorkerError
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, Executor, ItemT, Report, RowT, Work
 
 MAX_JOBS = 1_024
-_MOST_DEATHS = 6
+_MAX_DEATHS = 6
 """Processes in a row that may die before the items are no longer blamed for it."""
-_MOST = 10
+_MAX_PATIENCE = 10
 """No process is waited for more than so many times its seconds."""
 _HELD_BACK = "RTD"
 """States of a process that is not waiting for anything of its own: for a core, to be continued, for a disk."""
@@ -55,7 +55,7 @@ class Patience:
     def __init__(self, pid: int | None, seconds: float) -> None:
         self._pid, self._seconds = pid, seconds
         now = time.monotonic()
-        self.deadline, self._latest = now + seconds, now + _MOST * seconds
+        self.deadline, self._latest = now + seconds, now + _MAX_PATIENCE * seconds
         began = self._state()
         self._used_before = began[1] if began is not None else 0.0
 
@@ -79,7 +79,7 @@ class Patience:
 
 _SECONDS_TO_START = 300.0
 _SECONDS_TO_END = 2.0
-_MOST_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 """For one look at the processes."""
 _SPAWN = multiprocessing.get_context("spawn")
 _SAFE_PATH = {"PYTHONSAFEPATH": "1"}
@@ -141,7 +141,7 @@ class Crew(Generic[ItemT, RowT]):
             if not busy:
                 return
             seconds = min(worker.patience.deadline for worker in busy) - time.monotonic()
-            wait([worker.connection for worker in busy], max(0.0, min(seconds, _MOST_SECONDS)))
+            wait([worker.connection for worker in busy], max(0.0, min(seconds, _MAX_SECONDS)))
             for worker in busy:
                 yield from worker.collect(report)
                 if worker.failure is not None:
@@ -288,7 +288,7 @@ class Processes(Executor):
                     yield number, row
                     continue
                 deaths += 1
-                if deaths >= _MOST_DEATHS:
+                if deaths >= _MAX_DEATHS:
                     raise WorkerError(
                         f"expected processes that do their work, but {deaths} in a row died, the last one with "
                         f"{item.key}; look for the cause in the system's log, or take --jobs 1"

@@ -32,7 +32,7 @@ from wakeword.stream.sound_input import SoundInput
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 from wakeword.verify.known_voices import Voices
 
-_MOST_STREAMS = 4_096
+_MAX_STREAMS = 4_096
 """In one call of the network."""
 StreamDetections = list[tuple[PoolStream, Detection]]
 
@@ -68,7 +68,7 @@ class DetectorPool:
         voices: Voices | None = None,
     ) -> None:
         self._models = loaded_models(models, provider=provider, verify=verify)
-        batch = integer(batch, "the streams in a batch", 1, _MOST_STREAMS)
+        batch = integer(batch, "the streams in a batch", 1, _MAX_STREAMS)
         self._thresholds = chosen_thresholds(self._models, point, threshold)
         self._hop, self._refractory = hop, refractory
         self._max_waiting = round(number(max_waiting, "waiting audio", 1, 86_400, unit=" seconds") * SAMPLE_RATE)

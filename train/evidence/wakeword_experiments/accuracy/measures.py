@@ -22,7 +22,7 @@ TARGETS = DEFAULT_TARGETS
 """Rates of false alarms at which recall is reported."""
 ERRORS_AT = TARGETS[0].name
 """Target at whose threshold errors are listed."""
-_MOST_TEXTS = 10
+_MAX_TEXTS = 10
 
 Fired = NDArray[np.bool_]
 
@@ -137,7 +137,7 @@ def _by_word(recordings: Sequence[ScoredRecording], fired: Fired) -> list[dict[s
     clips = Counter(one.word for one in recordings)
     accepted = Counter(one.word for one, hit in zip(recordings, fired, strict=True) if hit)
     ordered = sorted(accepted, key=lambda word: (-accepted[word], -accepted[word] / clips[word], word))
-    return [{"word": word, "fired": accepted[word], "clips": clips[word]} for word in ordered[:_MOST_TEXTS]]
+    return [{"word": word, "fired": accepted[word], "clips": clips[word]} for word in ordered[:_MAX_TEXTS]]
 
 
 def _missed(positives: Sequence[ScoredRecording], scores: SplitScores, threshold: float) -> list[dict[str, Any]]:

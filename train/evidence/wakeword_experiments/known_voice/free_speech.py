@@ -32,7 +32,7 @@ from wakeword_experiments.known_voice.said_words import (
     voice_of,
 )
 
-_LEAST_CLIPS, _MOST_TESTED, _MOST_PIECES, _QUIET = 20, 8, 50, 0.01
+_MIN_CLIPS, _MAX_TESTED, _MAX_PIECES, _QUIET = 20, 8, 50, 0.01
 WAYS = ("takes", "takes and speech", "takes and speech, as alike as the takes", "speech")
 
 
@@ -53,7 +53,7 @@ def english(audio: Path, heard: Places, network: Path) -> dict[str, Person]:
         clips[clip.speaker].append(clip)
     found = {}
     for speaker, own in clips.items():
-        if len(own) >= _LEAST_CLIPS:
+        if len(own) >= _MIN_CLIPS:
             words = sorted({one.word for one in own}, key=lambda word: (-sum(one.word == word for one in own), word))
             takes = sorted(own, key=lambda one: words.index(one.word))[: TAKES + 1]
             spoken = np.concatenate([read_audio(one.path) for one in own if one not in takes])
@@ -86,7 +86,7 @@ def _person(takes: Sequence[SaidWord], speech: Array, heard: Places, network: Pa
         samples = np.pad(samples, max(0, SAMPLE_RATE - len(samples)) // 2)
         for condition in CONDITIONS:
             person.heard[condition].append(direction_of(network, heard.at(condition, samples, clip.path.stem)))
-    person.speech = [direction_of(network, one) for one in pieces_of(speech)[:_MOST_PIECES]]
+    person.speech = [direction_of(network, one) for one in pieces_of(speech)[:_MAX_PIECES]]
     return person
 
 
@@ -111,7 +111,7 @@ def trials(people: Mapping[str, Person]) -> dict[str, tuple[list[VoiceTrial], li
     for name, person in people.items():
         if len(person.speech) < 3:
             continue
-        for number in range(min(_MOST_TESTED, len(person.takes))):
+        for number in range(min(_MAX_TESTED, len(person.takes))):
             takes = [one for at, one in enumerate(person.heard[CONDITIONS[0]]) if at != number]
             for way, (direction, alike) in enrolments(takes, person.speech).items():
                 for condition in CONDITIONS:
@@ -121,7 +121,7 @@ def trials(people: Mapping[str, Person]) -> dict[str, tuple[list[VoiceTrial], li
                         VoiceTrial(name, condition, float(one @ direction) - alike)
                         for other, some in people.items()
                         if other != name and number == 0
-                        for one in some.heard[condition][:_MOST_TESTED]
+                        for one in some.heard[condition][:_MAX_TESTED]
                     )
     return found
 

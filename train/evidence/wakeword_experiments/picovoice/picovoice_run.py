@@ -26,7 +26,7 @@ from wakeword_tools.measure.thresholds import just_above, threshold_allowing
 
 RATES = (0.1, 0.5, 1.0)
 """False alarms an hour at which words are counted that are missed; the benchmark's is the first."""
-_MOST = 2.0
+_MAX_PER_HOUR = 2.0
 """False alarms an hour at which a curve ends."""
 _RESAMPLES = 500
 
@@ -109,7 +109,7 @@ def measure_word(
 
 def curve_of(scores: ScoreSet) -> list[tuple[float, float]]:
     """False alarms an hour and the share of words found, at ever lower thresholds."""
-    events = int(_MOST * scores.hours)
+    events = int(_MAX_PER_HOUR * scores.hours)
     allowed = {*range(min(events, 10) + 1), *np.geomspace(10, max(10, events), 12).astype(int).tolist()}
     points: dict[float, float] = {}
     for count in sorted(one for one in allowed if one <= events):

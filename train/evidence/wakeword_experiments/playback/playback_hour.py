@@ -34,7 +34,7 @@ _TURN = 300.0
 """Seconds of music, then of read speech."""
 _LATE = 3.0
 """Seconds after a word's end in which a line of the command is of it."""
-_MOST_RECORDINGS = 1_000
+_MAX_RECORDINGS = 1_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Hour:
 
 def hour_of(audio: Path, minutes: float) -> Hour:
     """Music and read speech in turns, which says the word of every other recording; the rest is said by a person."""
-    clips = recordings(audio / "wake_words" / WORD, _MOST_RECORDINGS)
+    clips = recordings(audio / "wake_words" / WORD, _MAX_RECORDINGS)
     turns = [
         playback_of(audio / ("music", "long_speech")[number % 2], _TURN, first=number)
         for number in range(int(np.ceil(60 * minutes / _TURN)))

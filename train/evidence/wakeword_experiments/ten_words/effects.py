@@ -11,7 +11,7 @@ from wakeword_train.model.network import Pooling
 PRIMARY = "recall@3"
 """The figure that decides: recall where 3 % of the test's mixed negatives fire."""
 CONFIDENCE = 0.95
-LEAST_SEEDS = 2
+MIN_SEEDS = 2
 """Seeds below which the rule is not applied."""
 _CHALLENGERS = len(METHODS) - 2
 STRICT = 1 - (1 - CONFIDENCE) / (_CHALLENGERS + 1)
@@ -111,7 +111,7 @@ def decide(rows: Sequence[Row]) -> Decision:
     else:
         own += ", so that of another word neither can be said to be better"
     seeds = len(distinct(rows, "seed"))
-    if seeds < LEAST_SEEDS:
+    if seeds < MIN_SEEDS:
         return Decision(INCUMBENT, f"{own}. With {seeds} seed the rule is not applied: the default stays.")
     if ahead:
         best = ahead[0]

@@ -24,7 +24,7 @@ from wakeword_experiments.wake_words.grid import Source, finished, run_grid
 
 NAME = "ten-words-settings"
 _SEED = 0
-_LEAST_WORDS = 2
+_MIN_WORDS = 2
 """For an interval over words."""
 _COLUMNS = {"validation": "validation", "recall@3": "test, 3 % mixed", "recall@3 generic": "3 % other words"}
 _LOSSES = ("adversary loss_before", "adversary loss_after")
@@ -49,9 +49,9 @@ def run_settings(
     if not train:
         done = finished(jobs, source)
         whole = [word for word in words if all(job in done for job in jobs if job.word == word)]
-        if len(whole) < _LEAST_WORDS:
+        if len(whole) < _MIN_WORDS:
             raise DataError(
-                f"{source.work}: expected all runs of {_LEAST_WORDS} words, found those of {len(whole)}; run it without "
+                f"{source.work}: expected all runs of {_MIN_WORDS} words, found those of {len(whole)}; run it without "
                 "--page-only"
             )
         jobs = settings_jobs(every, whole, _SEED)

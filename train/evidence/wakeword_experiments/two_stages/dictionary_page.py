@@ -13,7 +13,7 @@ from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, WordEngine, points_of, scored_clips
-from wakeword_experiments.two_stages.dictionary_words import FARTHEST, MOST, heard_in_training, near_words
+from wakeword_experiments.two_stages.dictionary_words import FARTHEST, MAX_NEAR_WORDS, heard_in_training, near_words
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -91,10 +91,10 @@ def dictionary_page(
     body = [
         "Words of the CMU Pronouncing Dictionary, names and rare ones included, spoken by engines that training did not "
         "have, at the included models' default points. For each keyword those "
-        f"{MOST} that are fewest edits from it (a phoneme added, left out or replaced; {FARTHEST} at most), without what "
-        "sounds like it or contains its sound; the rule was settled before any of them was scored. Training had other "
-        "close words: of a generator that weighs sounds, chooses common words and adds phrases and made-up words, spoken "
-        "by espeak-ng, flite and Kokoro.",
+        f"{MAX_NEAR_WORDS} that are fewest edits from it (a phoneme added, left out or replaced; {FARTHEST} at most), "
+        "without what sounds like it or contains its sound; the rule was settled before any of them was scored. "
+        "Training had other close words: of a generator that weighs sounds, chooses common words and adds phrases and "
+        "made-up words, spoken by espeak-ng, flite and Kokoro.",
         f"{_clips(close)} clips of {_texts(close)} texts in {len(voices)} voices, and {_clips(select(rows, kind=KEYWORD))} "
         "of the keywords. Brackets: 95 % intervals by text, and by voice for the keyword. *New*: without the texts that "
         "sound like a close word of training, chosen as today's generator chooses, or like a word that training had as "

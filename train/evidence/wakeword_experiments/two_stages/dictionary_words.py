@@ -4,7 +4,7 @@ The rule, settled before any of these texts was scored: of the entries of the CM
 in letters alone, names and rare words included, those of which a pronunciation is at most ``FARTHEST`` edits from one of
 the keyword's. An edit adds, leaves out or replaces a phoneme; stress does not count. Left out are texts that sound like
 the keyword in any accent or contain its sound, and of texts that sound the same all but the first in the alphabet. Of the
-rest the ``MOST`` nearest, those at the same distance in the order of the SHA-256 of the word.
+rest the ``MAX_NEAR_WORDS`` nearest, those at the same distance in the order of the SHA-256 of the word.
 
 The generator of training weighs an edit by how the sounds are articulated, takes words by how common they are, and adds
 phrases, fragments and made-up words. Both know pronunciations from the same dictionary.
@@ -23,7 +23,7 @@ from wakeword_tools.texts.phonemes import Phones, dictionary, pronounce, pronunc
 from wakeword_tools.texts.sounds import Sounds, main_key, sound_keys
 from wakeword_tools.texts.splits import read_texts
 
-FARTHEST, MOST = 3, 60
+FARTHEST, MAX_NEAR_WORDS = 3, 60
 
 _TRAINED = {Split.TRAIN: 105, Split.VALIDATION: 23}
 """Texts of each split that ``wakeword synth --near-negatives`` chooses, as the recipes of the included models call it."""
@@ -39,7 +39,7 @@ class NearWord:
     edits: int
 
 
-def near_words(keyword: str, *, most: int = MOST, farthest: int = FARTHEST) -> list[NearWord]:
+def near_words(keyword: str, *, most: int = MAX_NEAR_WORDS, farthest: int = FARTHEST) -> list[NearWord]:
     """The texts of the rule above, the nearest first."""
     target = pronunciations(keyword)
     same = frozenset().union(*map(sound_keys, target))

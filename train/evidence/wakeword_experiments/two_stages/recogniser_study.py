@@ -46,7 +46,7 @@ _HOW = {
 }
 _LOUD_SNR = SNR - 5
 _NARROW_RATE = 8_000
-_MOST = 60
+_MAX_FILES = 60
 """Recordings of a word; of more, as many are taken, evenly."""
 
 
@@ -118,7 +118,7 @@ def _looks(samples: Array) -> Iterator[Array]:
 def _said(word: str, audio: Path, report: Line) -> dict[str, list[Array]]:
     """Windows that end a quarter of a second after people's word, under each condition."""
     files = people_of(audio, word)
-    files = [files[place] for place in np.unique(np.linspace(0, len(files) - 1, _MOST).round().astype(int))]
+    files = [files[place] for place in np.unique(np.linspace(0, len(files) - 1, _MAX_FILES).round().astype(int))]
     mixer = NoiseMixer(sorted((audio / "noise").rglob("*.opus")), warn=report)
     clean = [read_audio(path) for path in files]
     rung = in_rooms([Condition("", "", one) for one in clean], read_rooms(audio / "rooms"))

@@ -21,7 +21,7 @@ ALLOWED = 0.0, 0.5, 1.0, 2.0
 """False accepts an hour."""
 _KEPT = -1.8
 """Looks that fit the first recogniser less are of no account."""
-_LEAST = -3.0
+_MIN_LOGIT = -3.0
 """What the second one says at least."""
 _FLOORS = -1.3, -1.6
 """The lowest thresholds: without a second opinion, and where it counts half; in between for what is in between."""
@@ -83,7 +83,7 @@ def _best(looks: Sequence[tuple[int, float]]) -> float:
 
 
 def _weighed(looks: Sequence[Look], weight: float) -> list[tuple[int, float]]:
-    return [(end, (1 - weight) * first + weight * max(second, _LEAST)) for end, first, second in looks]
+    return [(end, (1 - weight) * first + weight * max(second, _MIN_LOGIT)) for end, first, second in looks]
 
 
 def _threshold(streams: Sequence[Sequence[tuple[int, float]]], allowed: int) -> float:

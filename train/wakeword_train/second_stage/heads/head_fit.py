@@ -36,7 +36,7 @@ _NORMALISED = 2_000
 """Looks from which the normalisation is estimated."""
 _FORGOTTEN = 0.3
 """Share of looks with the first embeddings of another: what was said before the word does not matter."""
-_FORGET_MOST = 5
+_MAX_FORGOTTEN = 5
 _AVERAGING = 0.99
 _WEIGHT_DECAY = 1e-3
 
@@ -163,7 +163,7 @@ class _Batches:
     def _forget(self, looks: Tensor) -> Tensor:
         """Give some rows the beginning of another."""
         count = len(looks)
-        lengths = torch.randint(1, _FORGET_MOST, (count,), generator=self._generator)
+        lengths = torch.randint(1, _MAX_FORGOTTEN, (count,), generator=self._generator)
         lengths *= torch.rand(count, generator=self._generator) < _FORGOTTEN
         others = looks[torch.randperm(count, generator=self._generator)]
         return torch.where((torch.arange(HEAD_EMBEDDINGS) < lengths[:, None])[:, :, None], others, looks)

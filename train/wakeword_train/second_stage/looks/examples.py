@@ -30,7 +30,7 @@ from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, LookCut
 
 _HOUSEHOLD_LOOKS = 600
 _BATCH = 32
-_MOST_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
+_MAX_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
 """Most looks at one clip."""
 _FRAGMENTS = 0.3
 """Looks at parts of positives, as a share of those at whole ones."""
@@ -120,7 +120,7 @@ class ExampleMaker:
         At each clip there is one look or more, up to a number that depends on the kind.
         """
         store = self._stores[kind]
-        copies = _looks_at_each(store, looks, _MOST_LOOKS[kind])
+        copies = _looks_at_each(store, looks, _MAX_LOOKS[kind])
         weights = clip_weights(store, kind, recorded)
         names = {kind.value: (1.0, False)} | ({FRAGMENT: (_FRAGMENTS, True)} if kind is Kind.POSITIVE else {})
         found = {}
