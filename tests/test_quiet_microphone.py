@@ -21,9 +21,9 @@ PEOPLE = [f"wake_words/{word}" for word in ("alexa", "computer", "jarvis")]
 PEOPLE += [f"speech_commands/{word}" for word in ("marvin", "seven", "stop")]
 
 
-def recorded(samples: Array, decibels: float, rng: np.random.Generator) -> Array:
+def recorded(samples: Array, decibels: float, random: np.random.Generator) -> Array:
     """The samples ``decibels`` lower, in the noise of a microphone of -94 dBFS, 16 bit."""
-    lower = 10 ** (decibels / 20) * samples + 10 ** (-94 / 20) * rng.standard_normal(len(samples))
+    lower = 10 ** (decibels / 20) * samples + 10 ** (-94 / 20) * random.standard_normal(len(samples))
     return (np.round(lower * 32_768).clip(-32_768, 32_767) / 32_768).astype(np.float32)
 
 
@@ -32,9 +32,9 @@ def decisions(model: Model, clips: Iterable[Path]) -> list[list[bool]]:
     threshold = model.card.point().threshold
     found = []
     for number, path in enumerate(clips):
-        rng = np.random.default_rng(number)
+        random = np.random.default_rng(number)
         samples = read_audio(path)
-        found.append([clip_score(model, recorded(samples, one, rng)) >= threshold for one in LEVELS])
+        found.append([clip_score(model, recorded(samples, one, random)) >= threshold for one in LEVELS])
     return found
 
 
@@ -72,17 +72,19 @@ def test_a_clip_without_noise_has_the_score_of_the_louder_one(name: str, scale: 
 def test_silence_and_noise_never_fire(keyword: str) -> None:
     model = load_model(keyword)
     silence = np.zeros(10 * 16_000, np.float32)
-    rng = np.random.default_rng(0)
-    noises = [(level * rng.standard_normal(10 * 16_000)).astype(np.float32) for level in (1e-4, 1e-2, 0.3)]
-    for samples in (silence, recorded(silence, 0, rng), *noises):
+    random = np.random.default_rng(0)
+    noises = [(level * random.standard_normal(10 * 16_000)).astype(np.float32) for level in (1e-4, 1e-2, 0.3)]
+    for samples in (silence, recorded(silence, 0, random), *noises):
         assert events_at([stream_scores(model, samples)], model.card.point().threshold) == 0
 
 
 def test_a_recording_is_scored_as_the_stream_is() -> None:
     """Across changes of gain, whatever the blocks of either."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     clips = [read_audio(path) for path in sorted(AUDIO.glob("marvin-*.flac"))]
-    parts = [recorded(np.pad(clip, 8_000), level, rng) for clip, level in zip(clips, (0, -45, -10, -25), strict=True)]
+    parts = [
+        recorded(np.pad(clip, 8_000), level, random) for clip, level in zip(clips, (0, -45, -10, -25), strict=True)
+    ]
     samples = np.concatenate(parts)
     models = [load_model("marvin"), load_model("computer")]
     window, step = 15_920, 2_560

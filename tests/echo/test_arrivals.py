@@ -10,12 +10,12 @@ RATE, BLOCK = 16_000, 320
 
 def heard(seconds: float, *, jitter: float = 0.03, ppm: float = 0.0, stall: range = range(0), lost: range = range(0)):
     """Lost samples as told after each block, of a source with blocks of 20 ms, which ``stall`` and ``lost`` number."""
-    arrivals, rng, told = Arrivals(RATE), np.random.default_rng(0), []
+    arrivals, random, told = Arrivals(RATE), np.random.default_rng(0), []
     last = 0.0
     for number in range(round(seconds * RATE / BLOCK)):
         if number in lost:
             continue
-        at = (stall.stop if number in stall else number) * BLOCK / RATE * (1 + 1e-6 * ppm) + rng.uniform(0, jitter)
+        at = (stall.stop if number in stall else number) * BLOCK / RATE * (1 + 1e-6 * ppm) + random.uniform(0, jitter)
         last = max(last, at)
         arrivals.push(BLOCK, last)
         told.append(arrivals.lost)

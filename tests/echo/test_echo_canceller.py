@@ -13,16 +13,16 @@ BLOCKS = 120
 
 def loudspeaker(blocks: int = BLOCKS) -> Array:
     """Noise with a level that changes, which has less of high frequencies."""
-    rng = np.random.default_rng(5)
+    random = np.random.default_rng(5)
     level = 0.1 + 0.1 * np.sin(np.arange(blocks * ECHO_BLOCK) / 3_000)
-    found: Array = np.convolve(level * rng.standard_normal(len(level)), [0.4, 0.6, 0.4], "same").astype(np.float32)
+    found: Array = np.convolve(level * random.standard_normal(len(level)), [0.4, 0.6, 0.4], "same").astype(np.float32)
     return found
 
 
 def echo_of(reference: Array, *, delay: int = 900, drift: float = 0.0) -> Array:
     """The reference in a small room, ``delay`` samples later, with a clock that is ``drift`` faster."""
-    rng = np.random.default_rng(6)
-    response = rng.standard_normal(1_200) * np.exp(-np.arange(1_200) / 250) * 0.2
+    random = np.random.default_rng(6)
+    response = random.standard_normal(1_200) * np.exp(-np.arange(1_200) / 250) * 0.2
     echo = np.convolve(np.concatenate((np.zeros(delay), reference)), response)[: len(reference)]
     # Interpolated on a grid four times as fine, which is enough below a quarter of the rate.
     fine = np.fft.irfft(np.fft.rfft(echo), 4 * len(echo)) * 4

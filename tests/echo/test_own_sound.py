@@ -30,14 +30,14 @@ def word() -> Array:
 
 def music(samples: int) -> Array:
     """Sound that hides the word: noise at the level of loud speech, some of it in bursts."""
-    rng = np.random.default_rng(3)
-    return (0.12 * rng.standard_normal(samples)).astype(np.float32)
+    random = np.random.default_rng(3)
+    return (0.12 * random.standard_normal(samples)).astype(np.float32)
 
 
 def echo(reference: Array) -> Array:
     """The reference 60 ms later, and softer from there on."""
-    rng = np.random.default_rng(4)
-    response = np.concatenate((np.zeros(960), rng.standard_normal(800) * np.exp(-np.arange(800) / 150) * 0.15))
+    random = np.random.default_rng(4)
+    response = np.concatenate((np.zeros(960), random.standard_normal(800) * np.exp(-np.arange(800) / 150) * 0.15))
     found: Array = np.convolve(reference, response)[: len(reference)].astype(np.float32)
     return found
 

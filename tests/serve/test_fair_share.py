@@ -49,11 +49,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_taken_is_never_more_than_the_clock_allows(clock: Clock, seed: int) -> None:
-    rng = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     allowance, began, taken = Allowance(1.5, 10, saved=4), clock.now, 0.0
     for _ in range(500):
-        clock.now += float(rng.exponential(1))
-        wanted = float(rng.exponential(2))
+        clock.now += float(random.exponential(1))
+        wanted = float(random.exponential(2))
         lacking = allowance.take(wanted)
         assert 0 <= lacking <= wanted
         taken += wanted - lacking

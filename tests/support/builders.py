@@ -143,12 +143,12 @@ def bursts(seconds: float, events: dict[float, str], *, seed: int = 0) -> Array:
 
     The noise is ``low`` (300..1,500 Hz) or ``high`` (3..6 kHz).
     """
-    rng = np.random.default_rng(seed)
-    signal = 1e-4 * rng.standard_normal(round(16_000 * seconds))
+    random = np.random.default_rng(seed)
+    signal = 1e-4 * random.standard_normal(round(16_000 * seconds))
     for start, band in events.items():
         length = 4_800
         low, high = {"low": (300, 1_500), "high": (3_000, 6_000)}[band]
-        spectrum = np.fft.rfft(rng.standard_normal(length))
+        spectrum = np.fft.rfft(random.standard_normal(length))
         frequencies = np.fft.rfftfreq(length, 1 / 16_000)
         spectrum[(frequencies < low) | (frequencies > high)] = 0
         first = round(16_000 * start)

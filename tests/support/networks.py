@@ -17,7 +17,7 @@ def network(
     The weights are the same bit for bit on every machine: they are drawn by numpy, as torch's generator can change from
     one build to the next.
     """
-    rng = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     net = WakeWordNetwork(n_features=N_MFCC, hidden_size=hidden, pooling=pooling, stack=stack, stem=stem)
     mean, deviation = (np.linspace(*ends, N_MFCC).astype(np.float32) for ends in ((-20, 2), (15, 2)))
     net.set_normalisation(torch.from_numpy(mean), torch.from_numpy(deviation))
@@ -25,7 +25,7 @@ def network(
         for name, parameter in net.named_parameters():
             # The inputs of the layer, as in torch's own initialisation: the hidden state's width for LSTM and heads.
             inputs = N_MFCC * stack if name.startswith("stem.") else hidden
-            drawn = 2 * rng.random(tuple(parameter.shape), np.float32) - 1
+            drawn = 2 * random.random(tuple(parameter.shape), np.float32) - 1
             parameter.copy_(torch.from_numpy(drawn * np.float32(scale / math.sqrt(inputs))))
     return net.eval()
 

@@ -12,12 +12,12 @@ from support.small_world import RATE, tones
 
 def write_spoken(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> Path:
     """Long recordings of tones with transcripts that name speakers; in every second utterance "updown" is said."""
-    rng = np.random.default_rng(3)
+    random = np.random.default_rng(3)
     root.mkdir(parents=True)
     lines = []
     for speaker in range(speakers):
         name = f"talk-{speaker}.wav"
-        pieces = [tones((float(rng.choice([400.0, 2_000.0])),), rng) for _ in range(round(seconds / 1.2))]
+        pieces = [tones((float(random.choice([400.0, 2_000.0])),), random) for _ in range(round(seconds / 1.2))]
         soundfile.write(root / name, np.concatenate(pieces), RATE)
         for start, text in ((0.0, "something else"), (seconds - 2.0, "say updown now")):
             line = {"file": name, "start": start, "end": start + 1.5, "text": text, "speaker": f"p{speaker}"}

@@ -12,26 +12,26 @@ from wakeword_train.config import AugmentationConfig, NetworkConfig, ScheduleCon
 RATE = 16_000
 
 
-def tones(pitches: tuple[float, ...], rng: np.random.Generator) -> np.ndarray:
+def tones(pitches: tuple[float, ...], random: np.random.Generator) -> np.ndarray:
     """Tones of 0.2 s one after the other, in a little noise, 1.2 s in total."""
-    samples = 1e-3 * rng.standard_normal(round(1.2 * RATE))
-    at = round(rng.uniform(0.1, 0.4) * RATE)
+    samples = 1e-3 * random.standard_normal(round(1.2 * RATE))
+    at = round(random.uniform(0.1, 0.4) * RATE)
     for pitch in pitches:
         t = np.arange(round(0.2 * RATE)) / RATE
-        samples[at : at + len(t)] += 0.2 * np.sin(2 * np.pi * pitch * rng.uniform(0.95, 1.05) * t)
+        samples[at : at + len(t)] += 0.2 * np.sin(2 * np.pi * pitch * random.uniform(0.95, 1.05) * t)
         at += len(t)
     return samples.astype(np.float32)
 
 
 def write_world(root: Path, *, speakers: int = 16) -> Path:
     """``root`` in the layout of Speech Commands: the word ``updown`` and others."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     words = {"updown": (400.0, 2_000.0), "low": (400.0,), "high": (2_000.0,), "downup": (2_000.0, 400.0)}
     for word, pitches in words.items():
         (root / word).mkdir(parents=True)
         for speaker in range(speakers):
             path = root / word / f"{speaker:08x}_nohash_0.wav"
-            soundfile.write(path, tones(pitches, rng), RATE)
+            soundfile.write(path, tones(pitches, random), RATE)
     return root
 
 
@@ -60,21 +60,21 @@ SMALL_SECOND_STAGE = SecondStageConfig(
 
 def write_background(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> Path:
     """Long recordings of other words in ``root``, one for each speaker."""
-    rng = np.random.default_rng(1)
+    random = np.random.default_rng(1)
     root.mkdir(parents=True)
     for speaker in range(speakers):
-        pieces = [tones((float(rng.choice([400.0, 2_000.0])),), rng) for _ in range(round(seconds / 1.2))]
+        pieces = [tones((float(random.choice([400.0, 2_000.0])),), random) for _ in range(round(seconds / 1.2))]
         soundfile.write(root / f"{100 + speaker:08x}_nohash_0.wav", np.concatenate(pieces), RATE)
     return root
 
 
 def write_voices(root: Path, pitches: tuple[float, ...], text: str) -> Path:
     """Clips of synthetic voices, in every split."""
-    rng = np.random.default_rng(2)
+    random = np.random.default_rng(2)
     rows = []
     root.mkdir(parents=True)
     for index in range(180):
-        soundfile.write(root / f"{index}.wav", tones(pitches, rng), RATE)
+        soundfile.write(root / f"{index}.wav", tones(pitches, random), RATE)
         split = (Split.TRAIN, Split.TRAIN, Split.VALIDATION)[index % 3]
         rows.append({"file": f"{index}.wav", "text": text, "source": f"voice:{index % 9}", "split": split.value})
     write_manifest(root, rows)

@@ -25,21 +25,21 @@ from wakeword_train.model.network import WORTH_HALVING
 SETTINGS = EnrolConfig(takes=128, others=256, learning_rates=(2e-2, 1e-2), folds=2)
 
 
-def unusual_voice(rng: np.random.Generator) -> np.ndarray:
+def unusual_voice(random: np.random.Generator) -> np.ndarray:
     """The keyword ``updown`` as one person says it: the second tone lower than any that was trained on."""
-    samples = 1e-3 * rng.standard_normal(round(1.4 * RATE))
+    samples = 1e-3 * random.standard_normal(round(1.4 * RATE))
     for at, pitch in ((0.5, 420.0), (0.7, 800.0)):
         t = np.arange(round(0.2 * RATE)) / RATE
-        first = round((at + rng.uniform(-0.02, 0.02)) * RATE)
-        samples[first : first + len(t)] += 0.2 * np.sin(2 * np.pi * pitch * rng.uniform(0.98, 1.02) * t)
+        first = round((at + random.uniform(-0.02, 0.02)) * RATE)
+        samples[first : first + len(t)] += 0.2 * np.sin(2 * np.pi * pitch * random.uniform(0.98, 1.02) * t)
     return samples.astype(np.float32)
 
 
 def takes(folder: Path, count: int, seed: int) -> Path:
     folder.mkdir()
-    rng = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     for number in range(count):
-        soundfile.write(folder / f"updown-{number:04}.wav", unusual_voice(rng), RATE)
+        soundfile.write(folder / f"updown-{number:04}.wav", unusual_voice(random), RATE)
     return folder
 
 

@@ -52,12 +52,12 @@ def test_two_people_do_not_make_a_default() -> None:
 
 def test_rates_an_hour_are_no_excuse_for_close_words() -> None:
     """Speech in which nothing fires would allow the lowest threshold."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     scores = ScoreSet(
-        positives=rng.uniform(0.6, 1, 200),
-        negatives=rng.uniform(0, 0.2, 400),
-        near_negatives=rng.uniform(0, 0.9, 400),
-        streams=[rng.uniform(0, 0.1, 100_000)],
+        positives=random.uniform(0.6, 1, 200),
+        negatives=random.uniform(0, 0.2, 400),
+        near_negatives=random.uniform(0, 0.9, 400),
+        streams=[random.uniform(0, 0.1, 100_000)],
         hours=20.0,
     )
     points = {point.name: point for point in points_of(scores, "data", "", SILENT)}

@@ -28,9 +28,9 @@ def signals(seconds: float) -> dict[str, Pcm]:
     Speech-like: noise that never pauses, see ``speech_like``. Quiet room: steady white noise, 16 units in the last place
     (-66 dBFS) RMS. Silence: zeros.
     """
-    rng = np.random.default_rng(0)
-    speech = speech_like(seconds, rng)
-    room = 16 * rng.standard_normal(len(speech))
+    random = np.random.default_rng(0)
+    speech = speech_like(seconds, random)
+    room = 16 * random.standard_normal(len(speech))
     return {
         "speech-like": speech,
         "quiet room": np.asarray(room.round(), np.int16),

@@ -100,15 +100,17 @@ def _spread(said: Array, steps: int) -> NDArray[np.uint8]:
     return found
 
 
-def heard_anew(pieces: list[Array], random: torch.Generator) -> Tensor:
+def heard_anew(pieces: list[Array], generator: torch.Generator) -> Tensor:
     """Features of the pieces in other rooms, noises and levels, ``(pieces, FRAMES, 40)``."""
     samples, found = SECONDS * SAMPLE_RATE, []
-    noise = NoiseSource(2 * samples, random, household=household_of(None, seed=0), household_share=0.75, recorded=None)
+    noise = NoiseSource(
+        2 * samples, generator, household=household_of(None, seed=0), household_share=0.75, recorded=None
+    )
     settings = far_away(default_recipe().augmentation)
     for some in torch.split(torch.arange(len(pieces)), 64):
         waves = torch.from_numpy(np.stack([pieces[number] for number in some]))
-        waves = augment_waves(waves, noise.draw(len(waves), samples), settings, random)
-        found += [micro_features([wave.numpy()])[:FRAMES] for wave in through_channels(waves, random)]
+        waves = augment_waves(waves, noise.draw(len(waves), samples), settings, generator)
+        found += [micro_features([wave.numpy()])[:FRAMES] for wave in through_channels(waves, generator)]
     return torch.from_numpy(np.stack(found))
 
 
@@ -137,11 +139,11 @@ def main(
 ) -> None:
     """Train a trunk and write it to one file."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    log, random = logging.getLogger(__name__), torch.Generator().manual_seed(seed)
+    log, generator = logging.getLogger(__name__), torch.Generator().manual_seed(seed)
     pieces = stretches(recordings_of(background, words, np.random.default_rng(seed)))
     hours = len(pieces) * SECONDS / 3600
     log.info("%.1f h of speech", hours)
-    frames = torch.stack([heard_anew(pieces, random) for _ in range(_VERSIONS)])
+    frames = torch.stack([heard_anew(pieces, generator) for _ in range(_VERSIONS)])
 
     def progress(step: int, loss: float) -> None:
         if step % 500 == 0:

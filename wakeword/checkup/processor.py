@@ -35,13 +35,13 @@ class Cost(NamedTuple):
     """Elapsed seconds per second of audio."""
 
 
-def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
+def speech_like(seconds: float, random: np.random.Generator) -> Pcm:
     """White noise that swells and fades three times a second and never pauses: no gate can skip any of it.
 
     16 kHz int16, ``(samples,)``.
     """
     t = np.arange(round(SAMPLE_RATE * seconds)) / SAMPLE_RATE
-    swelling = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t)) * rng.standard_normal(len(t))
+    swelling = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t)) * random.standard_normal(len(t))
     return np.asarray(swelling.round(), np.int16)
 
 

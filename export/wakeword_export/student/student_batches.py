@@ -162,33 +162,33 @@ class StudentBatches:
         return frames[((starts[rows] + within.long())[:, None] + torch.arange(SPAN)).clamp_max(len(frames) - 1)]
 
 
-def varied(windows: Tensor, random: torch.Generator) -> Tensor:
+def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
     """``(batch, frames, 40)`` with other vocal tracts, and masks of silence."""
     batch, frames, _ = windows.shape
-    windows = warped(windows, 1 + uniform(batch, -_WARP, _WARP, random))
+    windows = warped(windows, 1 + uniform(batch, -_WARP, _WARP, generator))
     for _ in range(2):
-        windows = windows.masked_fill(_stretch(batch, CHANNELS, _WIDEST_BANDS, random)[:, None, :], 0)
-        windows = windows.masked_fill(_stretch(batch, frames, _WIDEST_FRAMES, random)[:, :, None], 0)
+        windows = windows.masked_fill(_stretch(batch, CHANNELS, _WIDEST_BANDS, generator)[:, None, :], 0)
+        windows = windows.masked_fill(_stretch(batch, frames, _WIDEST_FRAMES, generator)[:, :, None], 0)
     return windows
 
 
-def restyled(windows: Tensor, share: float, random: torch.Generator) -> Tensor:
+def restyled(windows: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """A share of the windows ``(batch, frames, 40)`` with the mean and the spread of each channel nearer to another one's.
 
     So a synthetic word gets the sound of people's voices, rooms and microphones, and these are no sign of other speech.
     """
     batch = len(windows)
     mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _MIN_SPREAD
-    other = torch.randperm(batch, generator=random)
-    weight = torch.rand(batch, 1, 1, generator=random) * (torch.rand(batch, 1, 1, generator=random) < share)
+    other = torch.randperm(batch, generator=generator)
+    weight = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
     found = (windows - mean) / spread * torch.lerp(spread, spread[other], weight) + torch.lerp(
         mean, mean[other], weight
     )
     return found.clamp(0, 255 * OF_FEATURES.scale)
 
 
-def _stretch(batch: int, size: int, widest: int, random: torch.Generator) -> Tensor:
-    first, width = (torch.randint(high, (batch,), generator=random) for high in (size, widest + 1))
+def _stretch(batch: int, size: int, widest: int, generator: torch.Generator) -> Tensor:
+    first, width = (torch.randint(high, (batch,), generator=generator) for high in (size, widest + 1))
     index = torch.arange(size)
     return (index >= first[:, None]) & (index < (first + width)[:, None])
 

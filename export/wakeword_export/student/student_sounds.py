@@ -89,10 +89,10 @@ class SceneMaker:
         return self._scenes(torch.arange(count), self._noise_waves)
 
     def _scenes(self, rows: Tensor, waves_of: Callable[[Tensor], tuple[Tensor, Tensor]]) -> Scenes:
-        frames, ends, random = [], [], self._generator
+        frames, ends, generator = [], [], self._generator
         for some in torch.split(rows, _ROWS):
             waves, word_ends = waves_of(some)
-            for wave, is_coded in zip(waves, torch.rand(len(waves), generator=random) < 0.5, strict=True):
+            for wave, is_coded in zip(waves, torch.rand(len(waves), generator=generator) < 0.5, strict=True):
                 own = micro_features([wave.numpy()])
                 frames.append((rounded_frames(own) if is_coded else own)[-KEPT:])
             whole = len(own)
@@ -101,30 +101,30 @@ class SceneMaker:
 
     def _word_waves(self, store: ClipStore, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Scenes with the words, and the sample at which each ends."""
-        random, samples = self._generator, round(SECONDS * SAMPLE_RATE)
-        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, random)
-        ends = samples - (uniform(len(rows), *_AFTER, random) * SAMPLE_RATE).long()
+        generator, samples = self._generator, round(SECONDS * SAMPLE_RATE)
+        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, generator)
+        ends = samples - (uniform(len(rows), *_AFTER, generator) * SAMPLE_RATE).long()
         offsets = store.word_ends[rows] - (ends * speed).long()
-        silent = torch.rand(len(rows), generator=random) < self._config.silence_probability
-        waves = store.cut(rows, offsets, samples, speed=speed, silent=silent, generator=random)
+        silent = torch.rand(len(rows), generator=generator) < self._config.silence_probability
+        waves = store.cut(rows, offsets, samples, speed=speed, silent=silent, generator=generator)
         begins = ends - ((store.word_ends - store.word_starts)[rows] / speed).long()
         if self._talk is not None:
-            waves = amid_talk(waves, begins, ends, talk=self._talk, share=_AMID_TALK, generator=random)
+            waves = amid_talk(waves, begins, ends, talk=self._talk, share=_AMID_TALK, generator=generator)
         return self._recorded(waves), ends
 
     def _talk_waves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        random, samples, store = self._generator, round(SECONDS * SAMPLE_RATE), self._talk
+        generator, samples, store = self._generator, round(SECONDS * SAMPLE_RATE), self._talk
         assert store is not None
-        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, random)
+        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, generator)
         first = torch.zeros(len(rows), dtype=torch.int64)
-        offsets = store.any_offsets(first, samples, speed=speed, generator=random)
-        waves = store.cut(first, offsets, samples, speed=speed, generator=random)
+        offsets = store.any_offsets(first, samples, speed=speed, generator=generator)
+        waves = store.cut(first, offsets, samples, speed=speed, generator=generator)
         return self._recorded(waves), torch.full((len(rows),), samples)
 
     def _noise_waves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        random, samples = self._generator, round(SECONDS * SAMPLE_RATE)
+        generator, samples = self._generator, round(SECONDS * SAMPLE_RATE)
         noise = self._noise.draw(len(rows), samples)
-        level = 10 ** (uniform(len(rows), self._config.level_low - 15, self._config.level_high, random) / 20)
+        level = 10 ** (uniform(len(rows), self._config.level_low - 15, self._config.level_high, generator) / 20)
         noise = noise / noise.square().mean(dim=1, keepdim=True).sqrt().clamp_min(1e-6) * level[:, None]
         return noise.clamp(-1, 1), torch.full((len(rows),), samples)
 

@@ -55,22 +55,22 @@ def test_the_gain_depends_on_nothing_but_the_samples() -> None:
 
 @given(st.integers(0, 1_000), st.integers(1, 20))
 def test_windows_in_order_have_the_gain_that_each_has_alone(seed: int, hop: int) -> None:
-    rng = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     stream = np.concatenate(
-        [tone(rng.choice([-70, -45, -25]), samples=int(rng.integers(100, 9_000))) for _ in range(12)]
+        [tone(random.choice([-70, -45, -25]), samples=int(random.integers(100, 9_000))) for _ in range(12)]
     )
     gains = WindowGains(4_000)
     for start in range(0, len(stream) - 4_000, hop * STRETCH):
         assert gains.of(lambda first, last: stream[first:last], start) == gain_of(stream[start : start + 4_000])
-        if rng.random() < 0.1:
+        if random.random() < 0.1:
             gains.reset()
 
 
 @given(st.integers(0, 1_000))
 def test_over_a_playback_a_window_is_as_it_is_from_ten_decibels_lower_on(seed: int) -> None:
     """And nothing changes in windows without one, whatever was asked about before."""
-    rng = np.random.default_rng(seed)
-    stream = np.concatenate([tone(rng.choice([-70, -45, -35, -25]), samples=3_000) for _ in range(12)])
+    random = np.random.default_rng(seed)
+    stream = np.concatenate([tone(random.choice([-70, -45, -35, -25]), samples=3_000) for _ in range(12)])
     played, gains = range(12_000, 20_000), WindowGains(4_000)
     for start in range(0, len(stream) - 4_000, 4 * STRETCH):
         is_over = start < played.stop and start + 4_000 > played.start

@@ -44,9 +44,9 @@ def hears(monkeypatch: pytest.MonkeyPatch, samples: Samples, sample_rate: int) -
 @pytest.fixture
 def loud(monkeypatch: pytest.MonkeyPatch) -> None:
     """A microphone that hears a quiet floor, then noise that exceeds full scale, in stereo."""
-    rng = np.random.default_rng(0)
-    signal = 1e-3 * rng.standard_normal((3 * 48_000, 2))
-    signal[96_000:] += rng.standard_normal((48_000, 2))
+    random = np.random.default_rng(0)
+    signal = 1e-3 * random.standard_normal((3 * 48_000, 2))
+    signal[96_000:] += random.standard_normal((48_000, 2))
     hears(monkeypatch, np.clip(signal, -1, 1).astype(np.float32), 48_000)
 
 

@@ -16,13 +16,13 @@ def stamps(
 ) -> list[Stamp]:
     """Stamps of a device that runs at ``rate`` and pauses once for ``pause`` seconds; most are only slightly late, a tenth
     is much later, by ``jitter`` on average."""
-    generator = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     made = []
     now = 100.0
     for number in range(round(seconds * rate / BLOCK)):
         if number == pause_at:
             now += pause
-        late = generator.exponential(jitter if generator.random() < 0.1 else jitter / 10) if jitter else 0.0
+        late = random.exponential(jitter if random.random() < 0.1 else jitter / 10) if jitter else 0.0
         made.append(Stamp(number * BLOCK, BLOCK, now + late, now + 1e9))
         now += BLOCK / rate
     return made

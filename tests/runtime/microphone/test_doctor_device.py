@@ -35,9 +35,9 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_microphone_that_works_is_fit(microphone: VirtualMicrophone, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    played = 1e-3 * rng.standard_normal(4 * microphone.rate)
-    played[2 * microphone.rate :] += 0.05 * rng.standard_normal(2 * microphone.rate)
+    random = np.random.default_rng(0)
+    played = 1e-3 * random.standard_normal(4 * microphone.rate)
+    played[2 * microphone.rate :] += 0.05 * random.standard_normal(2 * microphone.rate)
     soundfile.write(tmp_path / "played.wav", played, microphone.rate)
     status, report, messages = examine(microphone, tmp_path / "played.wav", "--seconds", "3")
     assert messages.count("speak") == 2
@@ -70,11 +70,11 @@ def test_an_unknown_device_is_an_error(microphone: VirtualMicrophone) -> None:
 
 def playing(portaudio: FakePortAudio, *, lose: int = -1) -> None:
     """Make the device deliver 3 s of noise as fast as it is read; a block is lost before number ``lose``."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
 
     def start(stream: FakeStream) -> None:
         for number in range(150):
-            block = rng.integers(-3_000, 3_000, (960, stream.channels), dtype=np.int16)
+            block = random.integers(-3_000, 3_000, (960, stream.channels), dtype=np.int16)
             stream.deliver(block, overflow=number == lose)
 
     portaudio.starting = start

@@ -34,8 +34,8 @@ def models() -> list[Model]:
 
 def voice_like(count: int, seed: int = 0) -> Array:
     """A slow random walk, as MFCC of a voice are, ``(count, 32)`` float32."""
-    rng = np.random.default_rng(seed)
-    walk = np.cumsum(rng.standard_normal((count, 32)), axis=0) * np.linspace(3, 0.5, 32)
+    random = np.random.default_rng(seed)
+    walk = np.cumsum(random.standard_normal((count, 32)), axis=0) * np.linspace(3, 0.5, 32)
     return (walk - np.linspace(20, -2, 32)).astype(np.float32)
 
 

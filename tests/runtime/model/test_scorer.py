@@ -22,8 +22,8 @@ POOLINGS = ("last", "mean", "max", "attention")
 
 def frames(count: int, seed: int = 0) -> Array:
     """Frames similar to those of a voice: a slow random walk, ``(count, n_mfcc)`` float32."""
-    rng = np.random.default_rng(seed)
-    walk = np.cumsum(rng.standard_normal((count, N_MFCC)), axis=0) * np.linspace(3, 0.5, N_MFCC)
+    random = np.random.default_rng(seed)
+    walk = np.cumsum(random.standard_normal((count, N_MFCC)), axis=0) * np.linspace(3, 0.5, N_MFCC)
     return (walk - np.linspace(20, -2, N_MFCC)).astype(np.float32)
 
 

@@ -42,14 +42,14 @@ Scores = dict[str, list[float]]
 @cache
 def conversation() -> Array:
     """Shipped clips at four levels with pauses of noise and of silence, 16 bit, ``(samples,)`` float32."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     parts: list[Array] = []
     for number, decibels in enumerate((0, -22, -44, 0, -30, -12)):
         clip = read_audio(sorted((assets_folder() / "audio").glob("marvin-*.flac"))[number % 4])
         pause = np.zeros((number % 3) * 9_000 + 6_000, np.float32)
         parts += [10 ** (decibels / 20) * clip, pause]
     samples = np.concatenate(parts)
-    samples[: len(samples) * 2 // 3] += 10 ** (-94 / 20) * rng.standard_normal(len(samples) * 2 // 3)
+    samples[: len(samples) * 2 // 3] += 10 ** (-94 / 20) * random.standard_normal(len(samples) * 2 // 3)
     return (np.round(samples * 32_768).clip(-32_768, 32_767) / 32_768).astype(np.float32)
 
 
@@ -161,9 +161,9 @@ def test_a_pool_detects_as_a_detector_does(size: int, pushed: dict[int, list[flo
 
 
 def test_sleep_changes_no_detection(pushed: dict[int, list[float]]) -> None:
-    rng = np.random.default_rng(1)
+    random = np.random.default_rng(1)
     models = [load_model("marvin"), load_model("computer")]
-    quiet = [(10 ** (decibels / 20) * rng.standard_normal(40_000)).astype(np.float32) for decibels in (-94, -64)]
+    quiet = [(10 ** (decibels / 20) * random.standard_normal(40_000)).astype(np.float32) for decibels in (-94, -64)]
     clips = [read_audio(path) for path in sorted((assets_folder() / "audio").glob("marvin-*.flac"))]
     parts = [np.zeros(40_000, np.float32), *quiet]
     signal = np.concatenate(

@@ -11,10 +11,10 @@ from wakeword_train.data.frontend import Frontend
 
 @pytest.fixture
 def speech_like() -> np.ndarray:
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     t = np.arange(16_000) / 16_000
     voice = sum(np.sin(2 * np.pi * 130 * k * t) / k for k in range(1, 20)) * (1 + np.sin(2 * np.pi * 4 * t))
-    return (0.1 * voice + 0.003 * rng.standard_normal(len(t))).astype(np.float32)
+    return (0.1 * voice + 0.003 * random.standard_normal(len(t))).astype(np.float32)
 
 
 def test_front_end_equals_the_runtime(speech_like: np.ndarray) -> None:

@@ -19,8 +19,8 @@ from wakeword_train.training import gather_clips
 
 
 def voices(count: int = 3) -> list[np.ndarray]:
-    rng = np.random.default_rng(0)
-    return [rng.standard_normal(4_000).astype(np.float32) for _ in range(count)]
+    random = np.random.default_rng(0)
+    return [random.standard_normal(4_000).astype(np.float32) for _ in range(count)]
 
 
 @pytest.fixture(scope="module")

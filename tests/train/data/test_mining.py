@@ -139,10 +139,10 @@ def test_rounds_are_spread_over_the_epochs_after_the_warm_up() -> None:
 
 
 def test_a_run_with_background_mines_and_repeats(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
+    random = np.random.default_rng(1)
     (tmp_path / "long").mkdir()
     for name in "abcd":
-        samples = np.concatenate([tones((400.0,), rng) for _ in range(8)])
+        samples = np.concatenate([tones((400.0,), random) for _ in range(8)])
         soundfile.write(tmp_path / "long" / f"{name}.wav", samples, RATE)
     world = DataFolders(speech_commands=write_world(tmp_path / "world"), background=[tmp_path / "long"])
 

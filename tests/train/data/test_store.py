@@ -22,8 +22,8 @@ WINDOW = 15_920
 
 
 def recording(seconds: float, word_at: float, *, word: float = 0.4, floor: float = 1e-3) -> np.ndarray:
-    rng = np.random.default_rng(0)
-    samples = floor * rng.standard_normal(round(seconds * 16_000))
+    random = np.random.default_rng(0)
+    samples = floor * random.standard_normal(round(seconds * 16_000))
     start = round(word_at * 16_000)
     length = round(word * 16_000)
     samples[start : start + length] += 0.3 * np.sin(2 * np.pi * 300 * np.arange(length) / 16_000)

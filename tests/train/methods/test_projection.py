@@ -16,12 +16,12 @@ TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4}
 
 def random_problem(seed: int, dtype: torch.dtype, *, rows: int = 32) -> tuple[Tensor, Tensor, float, float]:
     """Rows of any spread, metrics from flat to very skewed that include zeros, and shells of any size."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 40))
-    skew = rng.integers(0, 8)
-    sigma = rng.random((rows, n)) ** skew * (rng.random((rows, n)) > 0.2) * 10.0 ** rng.integers(-3, 4)
-    displacement = rng.standard_normal((rows, n)) * 10.0 ** rng.uniform(-2, 2)
-    radius, gamma = float(10 ** rng.uniform(-1.5, 1.5)), float(1 + rng.random())
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 40))
+    skew = random.integers(0, 8)
+    sigma = random.random((rows, n)) ** skew * (random.random((rows, n)) > 0.2) * 10.0 ** random.integers(-3, 4)
+    displacement = random.standard_normal((rows, n)) * 10.0 ** random.uniform(-2, 2)
+    radius, gamma = float(10 ** random.uniform(-1.5, 1.5)), float(1 + random.random())
     return torch.tensor(displacement, dtype=dtype), torch.tensor(sigma, dtype=dtype), radius, gamma
 
 
@@ -55,10 +55,10 @@ def test_projection_moves_less_than_radial_scaling_and_is_idempotent(seed: int) 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_projection_is_as_near_as_a_general_solver_finds(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 7))
-    sigma = rng.uniform(0.05, 3, n)
-    displacement = rng.standard_normal(n) * rng.uniform(0.2, 3)
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 7))
+    sigma = random.uniform(0.05, 3, n)
+    displacement = random.standard_normal(n) * random.uniform(0.2, 3)
     radius, gamma = 1.0, 1.5
     ours = project_to_shell(
         torch.tensor(displacement[None]), torch.tensor(sigma[None]), radius=radius, gamma=gamma
@@ -67,7 +67,7 @@ def test_projection_is_as_near_as_a_general_solver_finds(seed: int) -> None:
         {"type": "ineq", "fun": lambda y: sigma @ y**2 - radius**2},
         {"type": "ineq", "fun": lambda y: (gamma * radius) ** 2 - sigma @ y**2},
     ]
-    starts = [ours, displacement, *rng.standard_normal((6, n))]
+    starts = [ours, displacement, *random.standard_normal((6, n))]
     solutions = [
         minimize(
             lambda y: ((y - displacement) ** 2).sum(),
@@ -127,8 +127,8 @@ def test_nothing_on_the_heaviest_coordinate_and_a_root_between_the_others() -> N
 
 @pytest.mark.parametrize("radius", [4.0, 20.0, 200.0])
 def test_many_coordinates_equal_a_bisection(radius: float) -> None:
-    rng = np.random.default_rng(3)
-    sigma, displacement = rng.random((4, 700)) ** 6, rng.standard_normal((4, 700))
+    random = np.random.default_rng(3)
+    sigma, displacement = random.random((4, 700)) ** 6, random.standard_normal((4, 700))
     ours = project_to_shell(torch.tensor(displacement), torch.tensor(sigma), radius=radius, gamma=1.2)
     for row, s, d in zip(ours.numpy(), sigma, displacement, strict=True):
         np.testing.assert_allclose(row, by_bisection(d, s, radius, 1.2 * radius), rtol=1e-6, atol=1e-9)

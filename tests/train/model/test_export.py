@@ -23,8 +23,8 @@ POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 def windows(count: int, time: int = WINDOW) -> Array:
     """Frames around the normalisation of ``support.networks``, ``(count, time, n_mfcc)`` float32."""
-    rng = np.random.default_rng(0)
-    frames = np.linspace(-20, 2, N_MFCC) + np.linspace(15, 2, N_MFCC) * rng.standard_normal((count, time, N_MFCC))
+    random = np.random.default_rng(0)
+    frames = np.linspace(-20, 2, N_MFCC) + np.linspace(15, 2, N_MFCC) * random.standard_normal((count, time, N_MFCC))
     return frames.astype(np.float32)
 
 
@@ -122,9 +122,9 @@ def test_a_head_without_a_graph_is_refused() -> None:
 def test_a_window_in_pieces_equals_the_whole(pooling: Pooling, stack: int) -> None:
     net = network(pooling=pooling, stack=stack, scale=1.5)
     model = parse_model(model_bytes(net, card()))
-    rng = np.random.default_rng(1)
+    random = np.random.default_rng(1)
     for count in (1, 2, 5, WINDOW // stack - 1):
-        cuts = stack * np.sort(rng.choice(np.arange(1, WINDOW // stack), count, replace=False))
+        cuts = stack * np.sort(random.choice(np.arange(1, WINDOW // stack), count, replace=False))
         logits = [logit_of_pieces(model, np.split(window, cuts)) for window in windows(4)]
         np.testing.assert_allclose(logits, torch_logits(net, windows(4)), rtol=1e-5, atol=1e-5)
 

@@ -53,10 +53,10 @@ def wrong_block(random: Random) -> Any:
 
 def sound(seed: int, samples: int) -> Array:
     """Swelling noise of a random colour, ``(samples,)`` float32 in -1..1."""
-    rng = np.random.default_rng(seed)
-    noise = rng.standard_normal(samples + 1)
-    coloured = np.diff(noise) if rng.random() < 0.5 else np.convolve(noise, np.ones(8) / 3, "same")[:samples]
-    swell = np.abs(np.sin(np.arange(samples) * rng.uniform(1e-5, 1e-3)))
+    random = np.random.default_rng(seed)
+    noise = random.standard_normal(samples + 1)
+    coloured = np.diff(noise) if random.random() < 0.5 else np.convolve(noise, np.ones(8) / 3, "same")[:samples]
+    swell = np.abs(np.sin(np.arange(samples) * random.uniform(1e-5, 1e-3)))
     return np.asarray((0.1 * coloured * swell).clip(-1, 1), np.float32)
 
 

@@ -54,7 +54,7 @@ def pretrained(
 ) -> StudentNetwork:
     """A network with a trunk that has learned; ``progress`` gets the step, from 1, and its loss."""
     torch.manual_seed(seed)
-    random = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     network, heads = StudentNetwork(), _Heads(lessons.phonemes.shape[2])
     some = lessons.embedding[::7].float().flatten(0, 1)
     mean, deviation = some.mean(dim=0), some.std(dim=0).clamp_min(1e-3)
@@ -64,7 +64,7 @@ def pretrained(
         share = step / steps
         for group in optimizer.param_groups:
             group["lr"] = _RATE * min(1.0, share / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * share))
-        loss = _loss(network, heads, lessons, (mean, deviation), random)
+        loss = _loss(network, heads, lessons, (mean, deviation), generator)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(weights, 5.0)
@@ -74,14 +74,18 @@ def pretrained(
 
 
 def _loss(
-    network: StudentNetwork, heads: _Heads, lessons: TrunkLessons, scale: tuple[Tensor, Tensor], random: torch.Generator
+    network: StudentNetwork,
+    heads: _Heads,
+    lessons: TrunkLessons,
+    scale: tuple[Tensor, Tensor],
+    generator: torch.Generator,
 ) -> Tensor:
     versions, stretches, frames, _ = lessons.frames.shape
-    rows = torch.randint(stretches, (_BATCH,), generator=random)
-    version = torch.randint(versions, (_BATCH,), generator=random)
-    first = torch.randint(frames - WINDOW + 1, (_BATCH,), generator=random)
+    rows = torch.randint(stretches, (_BATCH,), generator=generator)
+    version = torch.randint(versions, (_BATCH,), generator=generator)
+    first = torch.randint(frames - WINDOW + 1, (_BATCH,), generator=generator)
     windows = lessons.frames[version[:, None], rows[:, None], first[:, None] + torch.arange(WINDOW)]
-    steps, loss = network.steps(varied(scaled(windows), random)), torch.zeros(())
+    steps, loss = network.steps(varied(scaled(windows), generator)), torch.zeros(())
     for (block, place, weight), head in zip(_PHONEMES, heads.phonemes, strict=True):
         said = nnf.log_softmax(head(steps[block]).transpose(1, 2), dim=2)
         wanted = _at(lessons.phonemes, rows, first + place, PHONEME_HOP, said.shape[1]).float() / 255

@@ -28,13 +28,13 @@ ADVERSARY = AdversaryConfig(radius=9.0, steps=2, step_size=0.5)
 @pytest.fixture
 def audio(tmp_path: Path) -> Path:
     """Five recordings of "boing" and of "bing", and something else."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     for place, pitch in (("wake_words/boing", 400), ("speech_commands/bing", 900), ("speech_commands/_noise_", 100)):
         folder = tmp_path / "audio" / place
         folder.mkdir(parents=True)
         for number in range(5):
             tone = np.sin(2 * np.pi * (pitch + 50 * number) * np.arange(16_000) / 16_000)
-            soundfile.write(folder / f"{number}.wav", 0.3 * tone + 0.01 * rng.standard_normal(16_000), 16_000)
+            soundfile.write(folder / f"{number}.wav", 0.3 * tone + 0.01 * random.standard_normal(16_000), 16_000)
     return tmp_path / "audio"
 
 

@@ -77,8 +77,8 @@ def test_one_class_on_audio_finds_a_word_made_of_tones(monkeypatch, tmp_path) ->
 
 
 def test_tables_are_measured_and_written(monkeypatch, tmp_path) -> None:
-    generator = np.random.default_rng(0)
-    near, far = generator.normal(size=(80, 3)), 6 + generator.normal(size=(8, 3))
+    random = np.random.default_rng(0)
+    near, far = random.normal(size=(80, 3)), 6 + random.normal(size=(8, 3))
     table = ResultTable("Made", near.astype(np.float32), far.astype(np.float32), "by hand")
     monkeypatch.setattr(data_pages, "read_abalone", lambda: table)
     monkeypatch.setattr(data_pages, "read_hypothyroid", lambda: dataclasses.replace(table, name="Again"))

@@ -30,11 +30,11 @@ def test_where_groups_do_not_differ_their_number_counts(found: int, expected: tu
 
 
 def test_the_interval_holds_the_share_and_is_no_narrower_for_groups_that_differ() -> None:
-    generator = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     for _ in range(50):
-        sizes = generator.integers(1, 9, 12)
+        sizes = random.integers(1, 9, 12)
         groups = np.repeat([str(number) for number in range(12)], sizes)
-        found = generator.random(len(groups)) < np.repeat(generator.random(12), sizes)
+        found = random.random(len(groups)) < np.repeat(random.random(12), sizes)
         low, high = grouped_interval(found, list(groups))
         assert 0 <= low <= found.mean() <= high <= 1
     assert grouped_interval([True, False], ["one", "one"]) == (0, 1)

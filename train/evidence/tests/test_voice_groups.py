@@ -31,11 +31,11 @@ def test_merged_people_are_impure_and_leak_nothing() -> None:
 
 
 def test_directions_of_one_voice_are_one_group() -> None:
-    generator = np.random.default_rng(0)
-    voices = np.eye(10, 64)[people(10)] + 0.01 * generator.normal(size=(60, 64))
+    random = np.random.default_rng(0)
+    voices = np.eye(10, 64)[people(10)] + 0.01 * random.normal(size=(60, 64))
     groups = group_voices(voices, 10)
     assert len(np.unique(groups)) == 10
-    assert compare(groups, people(10), generator)["purity"] == 100
+    assert compare(groups, people(10), random)["purity"] == 100
 
 
 def test_too_few_people_are_refused(tmp_path) -> None:

@@ -131,14 +131,14 @@ def _median(action: Callable[[], object]) -> float:
 
 def _write_clips(work: Path) -> list[Clip]:
     """Clips of noise in the paper's numbers; their content does not affect the cost."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     work.mkdir(parents=True, exist_ok=True)
     clips = []
     for kind, count in CLIPS.items():
         for number in range(count):
             path = work / f"{kind.value}-{number}.flac"
             if not path.is_file():
-                soundfile.write(path, 0.1 * rng.standard_normal(SAMPLE_RATE), SAMPLE_RATE)
+                soundfile.write(path, 0.1 * random.standard_normal(SAMPLE_RATE), SAMPLE_RATE)
             clips.append(Clip(path, kind, kind.value, str(number), Split.TRAIN))
     return clips
 

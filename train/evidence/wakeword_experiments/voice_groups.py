@@ -37,7 +37,7 @@ def group_voices(directions: Array, groups: int) -> NDArray[np.int64]:
     return np.asarray(fcluster(tree, groups, "maxclust"), np.int64) - 1
 
 
-def compare(groups: NDArray[np.int64], people: NDArray[np.int64], generator: np.random.Generator) -> dict[str, float]:
+def compare(groups: NDArray[np.int64], people: NDArray[np.int64], random: np.random.Generator) -> dict[str, float]:
     """How groups agree with people, both ``(n,)`` from 0, in per cent.
 
     ``purity``: recordings of the person who has most in their group. ``together``: recordings in the group where their
@@ -46,7 +46,7 @@ def compare(groups: NDArray[np.int64], people: NDArray[np.int64], generator: np.
     """
     table = np.zeros((groups.max() + 1, people.max() + 1), np.int64)
     np.add.at(table, (groups, people), 1)
-    order = generator.permutation(len(table))
+    order = random.permutation(len(table))
     ends = np.round(np.cumsum(SHARES) * len(table)).astype(int)
     train, test = table[order[: ends[0]]].sum(axis=0), table[order[ends[1] :]].sum(axis=0)
     return {
@@ -67,22 +67,22 @@ def measure_groups(speech_commands: Path, draws: int, report: Line) -> list[Row]
     directions: dict[Path, Array] = {}
     rows: list[Row] = []
     for seed in range(draws):
-        generator = np.random.default_rng(seed)
-        names = generator.permutation(sorted(recordings))[:PEOPLE]
-        paths = [[recordings[name][i] for i in _few(len(recordings[name]), generator)] for name in names]
+        random = np.random.default_rng(seed)
+        names = random.permutation(sorted(recordings))[:PEOPLE]
+        paths = [[recordings[name][i] for i in _few(len(recordings[name]), random)] for name in names]
         flat = [path for some in paths for path in some]
         directions |= {path: encoder.embed(read_audio(path)) for path in flat if path not in directions}
         people = np.repeat(np.arange(PEOPLE), [len(some) for some in paths])
         groups = group_voices(np.stack([directions[path] for path in flat]), PEOPLE)
-        by_file = compare(np.arange(len(flat)), people, generator)
-        figures = compare(groups, people, generator)
+        by_file = compare(np.arange(len(flat)), people, random)
+        figures = compare(groups, people, random)
         rows.append({"seed": seed, "clips": len(flat), **figures, "leaked_by_file": by_file["leaked"]})
         report(f"draw {seed}: {len(flat)} recordings, purity {figures['purity']:.1f}, leaked {figures['leaked']:.1f}")
     return rows
 
 
-def _few(count: int, generator: np.random.Generator) -> list[int]:
-    return [int(index) for index in generator.permutation(count)[:CLIPS]]
+def _few(count: int, random: np.random.Generator) -> list[int]:
+    return [int(index) for index in random.permutation(count)[:CLIPS]]
 
 
 def _recordings(root: Path) -> dict[str, list[Path]]:

@@ -20,8 +20,8 @@ SLOTS = 7
 
 def hops(stream: int, hop: int, late: int) -> Array:
     """The frames of a stream, ``(hops, hop, n_mfcc)``; the first ``late`` frames come before its beginning."""
-    rng = np.random.default_rng(stream)
-    frames = rng.normal(-5, 10, (30 * hop, N_MFCC)).astype(np.float32)
+    random = np.random.default_rng(stream)
+    frames = random.normal(-5, 10, (30 * hop, N_MFCC)).astype(np.float32)
     frames[:late] = 0
     return frames.reshape(30, hop, N_MFCC)
 

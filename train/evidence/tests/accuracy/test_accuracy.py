@@ -33,16 +33,16 @@ from wakeword_train.data.clips import Clip
 RATE = 16_000
 
 
-def scores(rng: np.random.Generator, *, generic: int = 200, close: int = 100) -> SplitScores:
+def scores(random: np.random.Generator, *, generic: int = 200, close: int = 100) -> SplitScores:
     """Most positives score higher than the negatives."""
     clean = ScoreSet(
-        positives=rng.beta(6, 2, 50),
-        negatives=rng.beta(1, 6, generic),
-        near_negatives=rng.beta(2, 4, close),
-        streams=[rng.beta(1, 8, 2_000)],
+        positives=random.beta(6, 2, 50),
+        negatives=random.beta(1, 6, generic),
+        near_negatives=random.beta(2, 4, close),
+        streams=[random.beta(1, 8, 2_000)],
         hours=0.05,
     )
-    return SplitScores(clean, rng.beta(5, 2, 50))
+    return SplitScores(clean, random.beta(5, 2, 50))
 
 
 class Loudness:
@@ -73,9 +73,9 @@ def loudest(samples: np.ndarray) -> np.ndarray:
 
 
 def test_thresholds_do_not_depend_on_the_test_split() -> None:
-    rng = np.random.default_rng(1)
-    validation = scores(rng)
-    chosen = [figures(validation, scores(rng)) for _ in range(2)]
+    random = np.random.default_rng(1)
+    validation = scores(random)
+    chosen = [figures(validation, scores(random)) for _ in range(2)]
     for target in TARGETS:
         first, second = (found[target.name] for found in chosen)
         assert first["threshold"] == second["threshold"]
@@ -83,21 +83,21 @@ def test_thresholds_do_not_depend_on_the_test_split() -> None:
 
 
 def test_the_oracle_meets_its_target_on_the_test_itself() -> None:
-    rng = np.random.default_rng(2)
-    test = scores(rng)
-    found = figures(scores(rng), test)
+    random = np.random.default_rng(2)
+    test = scores(random)
+    found = figures(scores(random), test)
     for target in TARGETS[:2]:
         assert mean_fpr(test.clean.groups, found[target.name]["oracle"]["threshold"]) <= target.value
 
 
 def test_saturated_scores_are_marked() -> None:
-    rng = np.random.default_rng(3)
-    flat = scores(rng)
+    random = np.random.default_rng(3)
+    flat = scores(random)
     flat = dataclasses.replace(flat, clean=dataclasses.replace(flat.clean, near_negatives=np.ones(100)))
-    found = figures(flat, scores(rng))["fpr=0.03"]
+    found = figures(flat, scores(random))["fpr=0.03"]
     assert found["saturated"]
     assert found["clean"]["count"] == 0
-    assert not figures(scores(rng), scores(rng))["fpr=0.03"]["saturated"]
+    assert not figures(scores(random), scores(random))["fpr=0.03"]["saturated"]
 
 
 def test_mcnemar_counts_recordings_that_only_one_model_finds() -> None:
@@ -180,8 +180,8 @@ def test_missing_peers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert absent["pymicro-wakeword"] == "installed, but did not run: OSError: its library is gone"
 
 
-def tone(rng: np.random.Generator, amplitude: float, seconds: float = 0.6) -> np.ndarray:
-    samples = 1e-3 * rng.standard_normal(round(seconds * RATE))
+def tone(random: np.random.Generator, amplitude: float, seconds: float = 0.6) -> np.ndarray:
+    samples = 1e-3 * random.standard_normal(round(seconds * RATE))
     middle = slice(len(samples) // 4, len(samples) // 2)
     samples[middle] += amplitude * np.sin(np.arange(len(samples))[middle])
     return samples.astype(np.float32)
@@ -190,12 +190,12 @@ def tone(rng: np.random.Generator, amplitude: float, seconds: float = 0.6) -> np
 @pytest.fixture
 def spoken(tmp_path: Path) -> Clips:
     """Three clips of each kind, of growing loudness, and a long recording."""
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     clips: dict[Kind, list[Clip]] = {}
     for number, kind in enumerate((Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE, Kind.BACKGROUND)):
         for copy in range(3):
             path = tmp_path / f"{kind}-{copy}.wav"
-            write(path, tone(rng, 0.2 + 0.1 * number + 0.02 * copy, 3.0 if kind is Kind.BACKGROUND else 0.6), RATE)
+            write(path, tone(random, 0.2 + 0.1 * number + 0.02 * copy, 3.0 if kind is Kind.BACKGROUND else 0.6), RATE)
             clips.setdefault(kind, []).append(Clip(path, kind, "word", f"{kind}{copy}", Split.TEST))
     return clips
 

@@ -41,11 +41,11 @@ TINY = DataSizes(
 def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     """Tones under the names of words, spoken by 24 speakers."""
     root = tmp_path_factory.mktemp("words")
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,), "one": (900.0,)}.items():
         (root / word).mkdir()
         for speaker in range(24):
-            write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, rng), RATE)
+            write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, random), RATE)
     return Source(root, None, "dealt", TINY, tmp_path_factory.mktemp("work"))
 
 
@@ -113,13 +113,13 @@ def test_everything_that_determines_a_run_changes_its_key(source: Source) -> Non
 
 
 def test_thresholds_give_their_rate_on_the_data_they_are_set_on() -> None:
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
 
     def scores(close: float) -> dict[str, np.ndarray]:
         return {
-            Kind.POSITIVE: rng.normal(3, 1, 300),
-            Kind.NEGATIVE: rng.normal(0, 1, 400),
-            Kind.NEAR_NEGATIVE: rng.normal(close, 1, 200),
+            Kind.POSITIVE: random.normal(3, 1, 300),
+            Kind.NEGATIVE: random.normal(0, 1, 400),
+            Kind.NEAR_NEGATIVE: random.normal(close, 1, 200),
         }
 
     test = scores(1.5)

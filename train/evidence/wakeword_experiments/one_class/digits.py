@@ -60,8 +60,8 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
-def half_blank(images: Images, generator: np.random.Generator, *, share: float = 0.5) -> Images:
+def half_blank(images: Images, random: np.random.Generator, *, share: float = 0.5) -> Images:
     """The same images ``(n, side, side)`` with a share of all pixels, drawn for each image, set to the background's 0."""
     flat = images.reshape(len(images), -1)
-    ranks = generator.random(flat.shape).argsort(axis=1).argsort(axis=1)
+    ranks = random.random(flat.shape).argsort(axis=1).argsort(axis=1)
     return np.where(ranks < round(share * flat.shape[1]), np.float32(0), flat).reshape(images.shape)

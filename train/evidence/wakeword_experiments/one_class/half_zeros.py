@@ -38,10 +38,10 @@ class SplitImages:
 
 def deal(zeros: Images, ones: Images, seed: int) -> tuple[SplitImages, SplitImages, SplitImages]:
     """Half of each digit for training, a quarter for validation, the rest for test; normalised by the training images."""
-    generator = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     parts = []
     for images in (zeros, ones):
-        order = generator.permutation(len(images))
+        order = random.permutation(len(images))
         parts.append(np.split(images[order], [len(images) // 2, 3 * len(images) // 4]))
     train = np.concatenate([parts[0][0], parts[1][0]])
     mean, deviation = float(train.mean()), float(train.std())
@@ -51,7 +51,7 @@ def deal(zeros: Images, ones: Images, seed: int) -> tuple[SplitImages, SplitImag
 
     def of_split(number: int) -> SplitImages:
         held_out = parts[0][number]
-        halves = np.concatenate([half_blank(held_out, generator) for _ in range(_MASKS)])
+        halves = np.concatenate([half_blank(held_out, random) for _ in range(_MASKS)])
         return SplitImages(normalised(held_out), normalised(parts[1][number]), normalised(halves))
 
     return of_split(0), of_split(1), of_split(2)

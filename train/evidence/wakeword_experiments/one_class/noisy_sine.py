@@ -51,16 +51,16 @@ class Draw:
 
 def draw(seed: int) -> Draw:
     """All points of one seed."""
-    generator = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
 
     def hidden(points: Points) -> Points:
-        return with_noise_coordinates(points, N_NOISE, generator)
+        return with_noise_coordinates(points, N_NOISE, random)
 
     return Draw(
-        train=hidden(sine_wave(N_POINTS, 0, generator)),
-        negatives=hidden(around_the_sine(N_POINTS, CLEARANCE, REACH, generator)),
-        positives=hidden(sine_wave(N_POINTS, 0, generator)),
-        displaced={shift: hidden(displaced_sine(N_POINTS, shift, generator)) for shift in DISPLACEMENTS},
+        train=hidden(sine_wave(N_POINTS, 0, random)),
+        negatives=hidden(around_the_sine(N_POINTS, CLEARANCE, REACH, random)),
+        positives=hidden(sine_wave(N_POINTS, 0, random)),
+        displaced={shift: hidden(displaced_sine(N_POINTS, shift, random)) for shift in DISPLACEMENTS},
     )
 
 

@@ -95,20 +95,20 @@ def deal(
 
     Every coefficient is normalised by the mean and standard deviation of the training clips.
     """
-    generator = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     names = sorted({*keyword_speakers})
-    order = generator.permutation(len(names))
+    order = random.permutation(len(names))
     splits = np.split(np.array(names)[order], [3 * len(names) // 5, 4 * len(names) // 5])
     of_keyword = [np.isin(keyword_speakers, split) for split in splits]
     train = keyword[of_keyword[0]]
     mean, deviation = train.mean(axis=(0, 1)), train.std(axis=(0, 1))
     # Speakers of other words only are not trained on; they are dealt to validation and test.
     free = np.array(sorted({*other_speakers} - {*names}))
-    halves = np.array_split(generator.permutation(free), 2)
+    halves = np.array_split(random.permutation(free), 2)
     problems = []
     for held_out, more, rows in zip(splits[1:], halves, of_keyword[1:], strict=True):
         anomalies = others[np.isin(other_speakers, [*held_out, *more])]
-        anomalies = anomalies[generator.permutation(len(anomalies))[:_MAX_ANOMALIES]]
+        anomalies = anomalies[random.permutation(len(anomalies))[:_MAX_ANOMALIES]]
         points = (train, keyword[rows], anomalies)
         problems.append(Problem(*(((group - mean) / deviation).astype(np.float32) for group in points)))
     return problems[0], problems[1]

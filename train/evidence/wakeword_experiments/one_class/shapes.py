@@ -52,7 +52,7 @@ class DataShape:
 
 SPHERE = DataShape(
     "sphere",
-    positives=lambda n, generator: ball(n, 1, generator),
+    positives=lambda n, random: ball(n, 1, random),
     anomalies=sphere_surface,
     distances=(1.2, 1.4, 1.6, 1.8, 2.0),
     radii=(0.2, 0.3, 0.4),
@@ -61,7 +61,7 @@ SPHERE = DataShape(
 )
 SINE = DataShape(
     "sine",
-    positives=lambda n, generator: sine_wave(n, 0, generator),
+    positives=lambda n, random: sine_wave(n, 0, random),
     anomalies=displaced_sine,
     distances=(0.2, 0.4, 0.6, 0.8, 1.0, 2.0),
     radii=(0.2, 0.3, 0.5),
@@ -90,11 +90,11 @@ def candidates(shape: DataShape) -> dict[str, list[OneClassMethod]]:
 
 def draw(shape: DataShape, seed: int) -> tuple[Points, Points, dict[float, Points]]:
     """Training positives, test positives, and test anomalies by distance."""
-    generator = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     return (
-        shape.positives(N_POINTS, generator),
-        shape.positives(N_POINTS, generator),
-        {distance: shape.anomalies(N_POINTS, distance, generator) for distance in shape.distances},
+        shape.positives(N_POINTS, random),
+        shape.positives(N_POINTS, random),
+        {distance: shape.anomalies(N_POINTS, distance, random) for distance in shape.distances},
     )
 
 

@@ -46,9 +46,9 @@ def deal(table: ResultTable, seed: int) -> tuple[Points, TableSplit, TableSplit]
 
     Columns get the training rows' mean 0 and deviation 1; a missing value becomes the training rows' median before.
     """
-    generator = np.random.default_rng(seed)
-    normal = table.normal[generator.permutation(len(table.normal))]
-    anomalies = table.anomalies[generator.permutation(len(table.anomalies))]
+    random = np.random.default_rng(seed)
+    normal = table.normal[random.permutation(len(table.normal))]
+    anomalies = table.anomalies[random.permutation(len(table.anomalies))]
     train, held_out = np.split(normal, [len(normal) // 2])
     median = np.nanmedian(train, axis=0)
     known = np.where(np.isnan(train), median, train)
