@@ -15,9 +15,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 
-_TOGETHER = 0.7
+_SAME_WORD_SECONDS = 0.7
 """Seconds within which the same word counts as heard by all."""
-_AGAIN = 1.7
+_REPEAT_SECONDS = 1.7
 """Seconds after an answer in which one that was held back may find the same word again."""
 COMPARED_SECONDS = 1.0
 """Seconds of sound that are compared."""
@@ -133,7 +133,7 @@ class _Answer(NamedTuple):
 
 def is_one_word(heard: float, before: float) -> bool:
     """Whether a word was found at two times by several microphones: it is in windows that end a second later too."""
-    return -_TOGETHER <= heard - before <= COMPARED_SECONDS
+    return -_SAME_WORD_SECONDS <= heard - before <= COMPARED_SECONDS
 
 
 class WordAnswers:
@@ -155,6 +155,6 @@ class WordAnswers:
             if is_one_word(heard, answer.heard):
                 answer.held.add(who)
                 return answer.peer
-            if who in answer.held and 0 < heard - answer.heard <= _AGAIN:
+            if who in answer.held and 0 < heard - answer.heard <= _REPEAT_SECONDS:
                 return answer.peer
         return None

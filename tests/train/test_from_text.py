@@ -45,7 +45,7 @@ from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MAX_NEAR, SpokenKeyword
 from wakeword_train.train_options import TrainOptions
-from wakeword_train.typed_points import FUSION, HIGHEST, LOWEST, pack_fits
+from wakeword_train.typed_points import FUSION, MAX_DEFAULT_FIT, MIN_DEFAULT_FIT, pack_fits
 
 WORD = "computer"
 TOKENS = ["<blank>", "<wb>", "a", "b", "c"]
@@ -264,7 +264,7 @@ def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
         allowed = most_events(rate.trials, point.target, confidence=SUPPORTED)
         assert allowed is not None
         fit = fit_of(point.threshold)
-        assert LOWEST - 1e-6 <= fit <= HIGHEST + 1e-6
+        assert MIN_DEFAULT_FIT - 1e-6 <= fit <= MAX_DEFAULT_FIT + 1e-6
         assert events_at(streams, float(np.exp(fit)), hop=50) == rate.count <= allowed
 
 
@@ -315,7 +315,7 @@ def test_near_words_are_others_than_the_word_and_keep_their_speech_from_it(sente
         )
         for one in (always, alone)
     )
-    lowest = fused_score(FUSION.bias + FUSION.phonemes * LOWEST)
+    lowest = fused_score(FUSION.bias + FUSION.phonemes * MIN_DEFAULT_FIT)
     assert (found >= lowest).sum() < (plain >= lowest).sum()
     np.testing.assert_array_equal(found[found > FLOOR], plain[found > FLOOR])
 
@@ -450,7 +450,7 @@ def test_the_verdict_says_what_it_is_and_what_other_words_find(made: Path) -> No
     assert f"({people.low:.0%} to {people.high:.0%}" in judged.finds
     assert judged.advice[0].commands == ("wakeword train computer",)
     for own in (text_alone(), ear_of("en").people):
-        assert own.typed_found(HIGHEST).middle < own.typed_found(LOWEST).middle
+        assert own.typed_found(MAX_DEFAULT_FIT).middle < own.typed_found(MIN_DEFAULT_FIT).middle
 
 
 def test_it_cannot_be_taught(made: Path) -> None:

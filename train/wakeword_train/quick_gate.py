@@ -24,7 +24,7 @@ At 350 two of a hundred recordings in rooms that the recogniser finds do not pas
 TRAINED_ASKED = 1_000
 """The same of a word that was trained: first stage and head have to like the sound too, so that the quick recogniser may
 let more pass for the same cost."""
-LOWEST, HIGHEST = -3.0, -1.0
+_MIN_GATE, _MAX_GATE = -3.0, -1.0
 """Bounds of a gate. Above the highest one people are lost, and below the lowest one any sound is like any word."""
 _ONE_IN = 5
 """Recordings of the pack: half an hour is enough for a rate."""
@@ -49,7 +49,7 @@ def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: flo
     """The gate at which the quick recogniser hears the word so often in an hour of the pack; ``network``: its file."""
     fits = np.sort(np.concatenate([_fits(heard_quickly(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
     hours = hours_of(len(fits) * MAX_PHONEME_STEP)
-    return float(np.clip(fits[-max(1, round(asked * hours))], LOWEST, HIGHEST))
+    return float(np.clip(fits[-max(1, round(asked * hours))], _MIN_GATE, _MAX_GATE))
 
 
 def _fits(heard: Array, keyword: QuickKeyword) -> Scores:

@@ -12,7 +12,7 @@ import typer
 from wakeword.base.errors import SynthesisError, WakewordError
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
-from wakeword.cli.app import INSIDE
+from wakeword.cli.app import CROSS_PACKAGE
 from wakeword.cli.console import complain, note
 from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
@@ -75,7 +75,7 @@ def _train(
     *,
     text_first: bool,
 ) -> Path:
-    teach = None if options.engine is None else INSIDE["--for"].load()(settings)
+    teach = None if options.engine is None else CROSS_PACKAGE["--for"].load()(settings)
     own = options.work / file_stem(settings.keyword)
     trained = own / f"{own.name}-trained.onnx"
     if out.absolute() == trained.absolute():

@@ -47,7 +47,7 @@ class Command(NamedTuple):
         return found
 
 
-INSIDE = {
+CROSS_PACKAGE = {
     "--say": Command("wakeword_train.from_text:typed_model"),
     "--for": Command("wakeword_export.student.teaching:student_teacher"),
     "--to": Command("wakeword_train.cli:train_text"),

@@ -31,9 +31,9 @@ def _files(models: list[Path] | None) -> list[Path] | None:
 def _typed(texts: list[str] | None) -> list[str] | None:
     """The value of ``--say``: the model files of words, made where they are not there yet."""
     # Imported here: it imports the commands.
-    from wakeword.cli.app import INSIDE
+    from wakeword.cli.app import CROSS_PACKAGE
 
-    return texts and [str(INSIDE["--say"].load()(text)) for text in texts]
+    return texts and [str(CROSS_PACKAGE["--say"].load()(text)) for text in texts]
 
 
 _SayOption = Annotated[

@@ -121,11 +121,11 @@ def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
 
 def _labelled(pairs: list[SavedPair], uri: str) -> list[SavedPair]:
     # Imported here: it imports the commands.
-    from wakeword.cli.app import INSIDE
+    from wakeword.cli.app import CROSS_PACKAGE
 
     wait = [pair for pair in pairs if pair.text is None]
     labelled = {pair.data: pair for pair in pairs}
-    for number, pair in enumerate(INSIDE["--label-with"].load()(wait, uri), 1):
+    for number, pair in enumerate(CROSS_PACKAGE["--label-with"].load()(wait, uri), 1):
         labelled[pair.data] = pair
         note(f"labelled {number} of {len(wait)}  {_title(pair)}")
     return list(labelled.values())

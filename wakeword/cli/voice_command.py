@@ -95,9 +95,9 @@ def _made_network() -> Path:
     path = _folder() / "speakers.onnx"
     if not path.is_file():
         # Imported here: it imports the commands.
-        from wakeword.cli.app import INSIDE
+        from wakeword.cli.app import CROSS_PACKAGE
 
-        INSIDE["voice"].load()(path)
+        CROSS_PACKAGE["voice"].load()(path)
     return path
 
 

@@ -38,7 +38,7 @@ STEP_OVERLAP = _CONFIG.n_fft - _HOP
 """Samples of a step's last frame that belong to the next step too."""
 MAX_STEPS = 500
 """Steps of a recording in one call: 40 s, so that memory does not grow with it."""
-_TOGETHER = (5, 4, 2)
+_CALL_SIZES = (5, 4, 2)
 """Steps that one call may take, largest first: a beginning takes 25, a hop 2, and what phonemes share 4. Calls of 12 gained
 nothing."""
 _KEPT = 40
@@ -99,7 +99,7 @@ class EmbeddingNetwork:
         Rounding depends on how ONNX Runtime adds up for a shape, but not on the numbers that are added: where a signal with
         all frequencies comes out the same in every digit, every other does.
         """
-        count = 2 * max(_TOGETHER)
+        count = 2 * max(_CALL_SIZES)
         samples = self_test_signal(count * STEP_SAMPLES + STEP_OVERLAP)
 
         def run(*sizes: int) -> list[Array]:
@@ -107,7 +107,7 @@ class EmbeddingNetwork:
             return [steps.advance(lambda start, end: samples[start:end], 0, count), *steps.caches]
 
         alone = run(1)
-        same = [size for size in _TOGETHER if all(map(np.array_equal, alone, run(size, 1)))]
+        same = [size for size in _CALL_SIZES if all(map(np.array_equal, alone, run(size, 1)))]
         return (*same, 1)
 
 

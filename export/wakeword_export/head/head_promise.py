@@ -15,13 +15,13 @@ from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
 from wakeword_export.head.head_scores import HeadListener
-from wakeword_tools.handover import ALONE
+from wakeword_tools.handover import HEAD_ALONE_KEY
 from wakeword_tools.measure.default_rates import MAX_FA_PER_HOUR
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
 
-LAX, USUAL, STRICT = 0.3, 0.5, 0.7
+LAX, USUAL_THRESHOLD, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
 _MIN_SPREAD, _MAX_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
@@ -45,7 +45,7 @@ class HeadPoint:
 
 
 def between(usual: float, lax: float) -> HeadPoint:
-    """The point that puts two thresholds on sigmoids of the head's logit to ``USUAL`` and ``LAX``.
+    """The point that puts two thresholds on sigmoids of the head's logit to ``USUAL_THRESHOLD`` and ``LAX``.
 
     So does it, as the scale is one, with the threshold that is as far on the other side and ``STRICT``.
     """
@@ -66,7 +66,7 @@ class Noted(NamedTuple):
 def noted(card: ModelCard, fa_per_hour: float) -> Noted | None:
     """``None`` if the training noted nothing of use. Between its rates the logit is interpolated by their logarithm."""
     try:
-        alone = card.training["head"][ALONE]
+        alone = card.training["head"][HEAD_ALONE_KEY]
         hours = float(alone["hours"])
         rates, logits = np.array(alone["points"], np.float64).T
     except (KeyError, TypeError, ValueError):
@@ -135,7 +135,7 @@ class HeadPromise:
     target: str
     """As an operating point is named: ``fa_per_hour=0.5``."""
     rates: Mapping[float, HeadRates]
-    """At ``LAX``, ``USUAL`` and ``STRICT``."""
+    """At ``LAX``, ``USUAL_THRESHOLD`` and ``STRICT``."""
 
     def to_json(self) -> dict[str, object]:
         """As ``json.dump`` takes it."""
@@ -160,7 +160,7 @@ def calibrated(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[Hea
         raise CalibrationError(f"at {target.name} none of the {len(scores.positives)} positives would be found")
     laxer = Target(target.kind, min(MAX_FA_PER_HOUR - 1.0, _LAXER * target.value))
     point = between(threshold, choose_supported(scores, laxer).threshold)
-    levels = {LAX: point.threshold(LAX), USUAL: threshold, STRICT: point.threshold(STRICT)}
+    levels = {LAX: point.threshold(LAX), USUAL_THRESHOLD: threshold, STRICT: point.threshold(STRICT)}
     rates = {level: rates_at(scores, one) for level, one in levels.items()}
     return point, HeadPromise(target.name, rates)
 

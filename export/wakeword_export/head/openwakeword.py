@@ -24,7 +24,7 @@ from wakeword_export.head.head_files import HeadGraph, head_weights, logit_of_he
 from wakeword_export.head.head_promise import (
     LAX,
     STRICT,
-    USUAL,
+    USUAL_THRESHOLD,
     calibrated,
     guessed,
     moved,
@@ -87,17 +87,18 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
         lines, content = promise.lines(), promise.to_json()
     lines = [*lines, _ALONE if logit == head else _BOTH]
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
-    require_silence(listener.scores, point.threshold(USUAL), {"the noise after a reset": np.concatenate(resets)})
+    after = {"the noise after a reset": np.concatenate(resets)}
+    require_silence(listener.scores, point.threshold(USUAL_THRESHOLD), after)
     phrase, name = card.phrase, engine_name(card.phrase)
     about = f"{phrase}, made by wakeword {__version__}"
     files = graph.written(logit, scale=point.scale, shift=-point.scale * point.logit, description=about)
     (folder / f"{name}.tflite").write_bytes(files.tflite)
     (folder / f"{name}.onnx").write_bytes(files.onnx)
-    settings = {"probability_cutoff": USUAL}
+    settings = {"probability_cutoff": USUAL_THRESHOLD}
     described = {"type": "openWakeWord", "wake_word": phrase, "model": f"{name}.tflite", "openWakeWord": settings}
     write_json(folder / f"{name}.json", {**described, "wakeword": {"version": __version__, "promise": content}})
     known_of_it = "\n  ".join([*lines, TRIED])
-    text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL, strict=STRICT, promise=known_of_it)
+    text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL_THRESHOLD, strict=STRICT, promise=known_of_it)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return lines
 

@@ -10,7 +10,17 @@ from wakeword.base.logistic import logit_of
 from wakeword.format.card import ModelCard
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_export.head.head_promise import LAX, STRICT, USUAL, HeadPoint, between, calibrated, guessed, moved, noted
+from wakeword_export.head.head_promise import (
+    LAX,
+    STRICT,
+    USUAL_THRESHOLD,
+    HeadPoint,
+    between,
+    calibrated,
+    guessed,
+    moved,
+    noted,
+)
 from wakeword_export.head.head_scores import HeadListener
 from wakeword_tools.measure.scores import ScoreSet
 
@@ -29,11 +39,11 @@ def test_the_usual_threshold_keeps_the_rate_and_the_lax_one_gives_more() -> None
     point, promise = calibrated(heard(), 0.5, warn=pytest.fail)
     rates = promise.rates
     assert promise.target == "fa_per_hour=0.5"
-    assert point.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-point.logit)))
-    assert rates[USUAL].false_accepts_per_hour.value <= 0.5 < rates[LAX].false_accepts_per_hour.value
-    assert rates[STRICT].false_accepts_per_hour.count <= rates[USUAL].false_accepts_per_hour.count
-    assert rates[USUAL].recall is not None
-    assert rates[USUAL].recall.value == 1
+    assert point.threshold(USUAL_THRESHOLD) == pytest.approx(1 / (1 + np.exp(-point.logit)))
+    assert rates[USUAL_THRESHOLD].false_accepts_per_hour.value <= 0.5 < rates[LAX].false_accepts_per_hour.value
+    assert rates[STRICT].false_accepts_per_hour.count <= rates[USUAL_THRESHOLD].false_accepts_per_hour.count
+    assert rates[USUAL_THRESHOLD].recall is not None
+    assert rates[USUAL_THRESHOLD].recall.value == 1
 
 
 def test_the_slope_is_bounded() -> None:
@@ -71,7 +81,7 @@ def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
     assert half is not None
     assert one is not None
     assert rare is not None
-    assert half.point.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
+    assert half.point.threshold(USUAL_THRESHOLD) == pytest.approx(1 / (1 + np.exp(-3.0)))
     assert half.point.threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
     assert one.point.logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
     assert (rare.point.logit, rare.rate) == (pytest.approx(3.0), 0.5)  # no further than what was noted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.cli.app import INSIDE
+from wakeword.cli.app import CROSS_PACKAGE
 from wakeword_tools.cli import check_work
 from wakeword_tools.texts.advice import often
 
@@ -94,7 +94,7 @@ def test_text_that_is_not_utf_8_is_one_line(
 
 def test_what_the_recogniser_hears_in_speech_is_a_part_of_the_grade(cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """As much as the model of `train --now` promises; without training's packages all else stays as it is."""
-    ear = cache(INSIDE["check"].load())
+    ear = cache(CROSS_PACKAGE["check"].load())
     monkeypatch.setattr("wakeword_train.from_text.by_ear", ear)
     heard = json.loads(cli("check", "alexa", "--json").out)
     per_hour, recall = ear("alexa")

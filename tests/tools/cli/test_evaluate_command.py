@@ -10,7 +10,7 @@ from support.builders import bursts, random_model, random_model_bytes, two_stage
 from support.commands import Result
 from support.worlds import World, write_world
 
-from wakeword.cli.app import INSIDE
+from wakeword.cli.app import CROSS_PACKAGE
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_a_model_may_be_the_default_or_any_text(
     model: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(INSIDE, "--say", SimpleNamespace(load=lambda: lambda text: model))
+    monkeypatch.setitem(CROSS_PACKAGE, "--say", SimpleNamespace(load=lambda: lambda text: model))
     recordings = ("--positives", world.positives, "--negatives", world.negatives)
     for options, named in (((), "jarvis"), (("--say", "hey zorvella"), "first")):
         ended = cli("evaluate", *options, *recordings, "--json")

@@ -12,7 +12,7 @@ from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion_fit import (
     PHONEME_FLOORS,
-    USUAL,
+    PRIOR_WEIGHTS,
     FusionGroup,
     best_fusion,
     fit_fusion,
@@ -57,14 +57,14 @@ def test_little_data_hardly_moves_the_usual_weights() -> None:
     groups = [FusionGroup([evidence(2.0, 1.0, -1.0)], True, 1.0), FusionGroup([evidence(1.0, 0.0, -2.0)], False, 1.0)]
     fusion = fit_fusion(groups, GATE)
     found = np.array([fusion.stage_one, fusion.embedding, fusion.phonemes])
-    assert found == pytest.approx(USUAL, rel=1.0)
-    assert found != pytest.approx(USUAL, abs=1e-6)
+    assert found == pytest.approx(PRIOR_WEIGHTS, rel=1.0)
+    assert found != pytest.approx(PRIOR_WEIGHTS, abs=1e-6)
 
 
 def test_without_candidates_on_both_sides_the_weights_are_the_usual_ones() -> None:
     below = [Evidence(*(np.array([-5.0]) for _ in range(4)))]
     fusion = fit_fusion([FusionGroup(drawn(True, 5, 0), True, 1.0), FusionGroup(below, False, 1.0)], GATE)
-    assert (fusion.bias, fusion.stage_one, fusion.embedding, fusion.phonemes) == (0, *USUAL)
+    assert (fusion.bias, fusion.stage_one, fusion.embedding, fusion.phonemes) == (0, *PRIOR_WEIGHTS)
     assert fusion.phoneme_floor == PHONEME_FLOORS[0]
 
 
@@ -118,7 +118,7 @@ def test_the_weights_follow_people_more_than_synthetic_voices(phonemes: bool) ->
     moved = {}
     for people in (0, FEW - 1, FEW, 60):
         fusion = best_fusion(held_out(clean, background, people=people), GATE, phonemes=phonemes, weights=WEIGHTS)
-        moved[people] = abs(fusion.embedding - USUAL[1])
+        moved[people] = abs(fusion.embedding - PRIOR_WEIGHTS[1])
     assert min(moved[FEW], moved[60]) > 1.2 * max(moved[0], moved[FEW - 1])
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from wakeword.base.text import counted, printable
-from wakeword.cli.app import INSIDE
+from wakeword.cli.app import CROSS_PACKAGE
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
 from wakeword_tools.cli.measure_options import CheckOptions
@@ -52,7 +52,7 @@ def print_check(options: CheckOptions) -> None:
     note(COMPARING.format(keyword))
     advice, english = advise_in(code, keyword), code == ENGLISH
     if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
-        advice = replace(advice, by_ear=INSIDE["check"].load()(keyword))
+        advice = replace(advice, by_ear=CROSS_PACKAGE["check"].load()(keyword))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]

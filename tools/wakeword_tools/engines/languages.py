@@ -33,7 +33,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     **{"GURMUKHI": ("pa",), "MYANMAR": ("my", "shn"), "ORIYA": ("or",), "CHEROKEE": ("chr",)},
 }
 """Script, as Unicode names it -> languages that are written in it."""
-_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
+_MIXED_SCRIPTS = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
 """Scripts that are written in one word."""
 
 
@@ -126,7 +126,7 @@ def require_one_script(text: str) -> None:
     """Raise ``ConfigError`` for a text in several scripts, as an engine would read one only, or not in UTF-8."""
     require_unicode(text)
     scripts = scripts_of(text)
-    if len(scripts) > 1 and not set(scripts) <= _TOGETHER:
+    if len(scripts) > 1 and not set(scripts) <= _MIXED_SCRIPTS:
         raise ConfigError(
             f"expected a wake word in one script, got {shortened(repr(text))} in {' and '.join(map(_spelt, scripts))}; "
             "write all of it in one, as it sounds"

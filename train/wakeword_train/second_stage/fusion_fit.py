@@ -20,7 +20,7 @@ from wakeword_train.second_stage.result import HeldOut
 PHONEME_FLOORS = (6.0, 3.0)
 """The phonemes' score is not looked at below minus one of these numbers: it then says only that the word was not heard. In
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
-USUAL = np.array([1.0, 1.0, 3.0])
+PRIOR_WEIGHTS = np.array([1.0, 1.0, 3.0])
 """Weights of the first stage's logit, the head's logit and the phonemes' score that suit most words with recordings."""
 _STRENGTH = 0.05
 """How strongly the regression is held near them where people decide."""
@@ -53,7 +53,7 @@ def fit_fusion(
     ``fixed``: the weights of other words whose people were heard; only the bias is fitted. All parts find nearly every
     synthetic voice of the kind that they learned from, so these cannot tell which part finds people.
     """
-    weights = (np.array(fixed) if fixed else USUAL) * [1, 1, phonemes]
+    weights = (np.array(fixed) if fixed else PRIOR_WEIGHTS) * [1, 1, phonemes]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
     rows = [(looks, group) for looks, group in rows if len(looks)]
     if {group.positive for _, group in rows} != {True, False}:

@@ -10,7 +10,7 @@ import numpy as np
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
-from wakeword_tools.handover import ALONE
+from wakeword_tools.handover import HEAD_ALONE_KEY
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
@@ -89,7 +89,7 @@ class SecondStageResult:
         """For the card: the last epoch of the head with its adversary, and its points alone; ``None`` if none is known."""
         if not self.heads:
             return None
-        alone = {} if self.alone is None else {ALONE: self.alone._asdict()}
+        alone = {} if self.alone is None else {HEAD_ALONE_KEY: self.alone._asdict()}
         return dataclasses.asdict(self.heads[-1][-1]) | alone
 
     def stage_one_scores(self) -> ScoreSet:

@@ -99,9 +99,9 @@ def listen(options: ListenOptions) -> None:
 
 
 def _playback(name: str) -> AbstractContextManager[AudioSource]:
-    from wakeword.cli.app import INSIDE
+    from wakeword.cli.app import CROSS_PACKAGE
 
-    found: AbstractContextManager[AudioSource] = INSIDE["--playback"].load()(name)
+    found: AbstractContextManager[AudioSource] = CROSS_PACKAGE["--playback"].load()(name)
     return found
 
 

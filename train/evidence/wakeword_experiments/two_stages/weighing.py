@@ -53,7 +53,7 @@ from wakeword_train.second_stage.evidence import (
     candidate_runs,
     window_logits,
 )
-from wakeword_train.second_stage.fusion_fit import USUAL
+from wakeword_train.second_stage.fusion_fit import PRIOR_WEIGHTS
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import DataFolders, TrainingEvents
 
@@ -145,7 +145,7 @@ def judged(words: Sequence[WordLooks]) -> dict[str, Any]:
     for word in words:
         others = [one for one in words if one is not word]
         own = {f"as before, {gate}": recall(word, gate, weighted(EARLIER)) for gate in _GATES}
-        own |= {f"usual, {gate}": recall(word, gate, weighted(USUAL.tolist())) for gate in _GATES}
+        own |= {f"usual, {gate}": recall(word, gate, weighted(PRIOR_WEIGHTS.tolist())) for gate in _GATES}
         own["own, 350"] = recall(word, "350", weighted(word.weights))
         own |= {f"surprises, {gate}": recall_by_surprise(word, gate) for gate in _GATES}
         if others:
@@ -192,8 +192,8 @@ def weighing_page(record: Mapping[str, Any], *, figures: str) -> str:
             f"{record['rate']:g} false accepts an hour of {hours:.1f} h of strangers' speech. The number after a rule is "
             "the candidates an hour that its gate lets pass. *As before* and *usual* are weighted sums of the first "
             "stage's logit, the head's and the phonemes' "
-            f"score, {_text(EARLIER)} and {_text(USUAL.tolist())}; *own* the sum with the weights of the model itself, in "
-            "which the phonemes weigh as voices' tell the word from the speech of the training; *surprises* the sum of "
+            f"score, {_text(EARLIER)} and {_text(PRIOR_WEIGHTS.tolist())}; *own* the sum with the weights of the model "
+            "itself, in which the phonemes weigh as voices' tell the word from the speech of the training; *surprises* the sum of "
             "minus the logarithm of how many candidates an hour reach each part, from one half of the speech, judged on "
             "the other; *learned on the others* the weights of a grid that find most people of the other words.",
             "",
