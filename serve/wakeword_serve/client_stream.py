@@ -15,7 +15,7 @@ from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
 from wakeword.verify.known_voices import Voices
 from wakeword_serve.fair_share import FLUSH_SECONDS, Share
-from wakeword_serve.hours import HeardHours
+from wakeword_serve.hours import ListenedHours
 from wakeword_serve.wire_audio import PcmFormat
 from wakeword_serve.words import OfferedWord
 
@@ -38,7 +38,7 @@ class StreamSettings:
     """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
     keep: Keeps | None = None
     """Keeps wakes and near misses."""
-    hours: HeardHours | None = None
+    hours: ListenedHours | None = None
     """Counts how long each word was listened for."""
     voices: Voices | None = None
     """The voices that are known."""

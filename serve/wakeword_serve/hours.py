@@ -26,7 +26,7 @@ class Listened(NamedTuple):
     """At another one it wakes more often or less."""
 
 
-class HeardTime(NamedTuple):
+class ListenedTime(NamedTuple):
     """How long a word was listened for, and how often it woke."""
 
     seconds: float = 0.0
@@ -34,17 +34,17 @@ class HeardTime(NamedTuple):
     since: str = ""
     """The first day, ISO 8601 of UTC; empty for never."""
 
-    def plus(self, other: "HeardTime") -> "HeardTime":
+    def plus(self, other: "ListenedTime") -> "ListenedTime":
         """Both together."""
         since = min(filter(None, (self.since, other.since)), default="")
-        return HeardTime(self.seconds + other.seconds, self.wakes + other.wakes, since)
+        return ListenedTime(self.seconds + other.seconds, self.wakes + other.wakes, since)
 
 
-_Rows = dict[tuple[str, Listened], HeardTime]
+_Rows = dict[tuple[str, Listened], ListenedTime]
 """By the day and what was listened for."""
 
 
-class HeardHours:
+class ListenedHours:
     """Hours by day, word and threshold, in a file of ``folder``. Safe in any thread, and for several processes.
 
     Written at most once a minute by a thread of its own, so a process that is killed loses a minute. The newest 30 days
@@ -53,7 +53,7 @@ class HeardHours:
 
     def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
         self._path, self._complain = folder / HOURS_FILE, complain
-        self._pending: dict[Listened, HeardTime] = {}
+        self._pending: dict[Listened, ListenedTime] = {}
         self._adding, self._writing = threading.Lock(), threading.Lock()
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
@@ -63,21 +63,21 @@ class HeardHours:
         """So many more seconds of audio were listened to, and so many wakes found in it. Never waits for the disk."""
         with self._adding:
             listened = Listened(word, threshold)
-            before = self._pending.get(listened, HeardTime())
-            self._pending[listened] = before.plus(HeardTime(seconds, wakes))
+            before = self._pending.get(listened, ListenedTime())
+            self._pending[listened] = before.plus(ListenedTime(seconds, wakes))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="wakeword-hours", daemon=True)
                 self._thread.start()
 
-    def totals(self) -> dict[Listened, HeardTime]:
+    def totals(self) -> dict[Listened, ListenedTime]:
         """What was heard on all days of the file and since it was written. ``OSError`` as the disk does."""
         with self._writing:
             written = _read(self._path, lambda line: None)
             with self._adding:  # which never waits for the disk
                 rows = _with(written, self._pending)
-        found: dict[Listened, HeardTime] = {}
+        found: dict[Listened, ListenedTime] = {}
         for (day, listened), heard in rows.items():
-            found[listened] = found.get(listened, HeardTime()).plus(heard._replace(since=day))
+            found[listened] = found.get(listened, ListenedTime()).plus(heard._replace(since=day))
         return found
 
     def close(self, seconds_left: float | None = None) -> None:
@@ -109,17 +109,17 @@ class HeardHours:
             except OSError as error:
                 with self._adding:
                     for key, heard in pending.items():
-                        self._pending[key] = heard.plus(self._pending.get(key, HeardTime()))
+                        self._pending[key] = heard.plus(self._pending.get(key, ListenedTime()))
                 if not self._is_failing:
                     self._complain(f"keep: {self._path}: {error.strerror}; hours wait in memory")
                 self._is_failing = True
 
 
-def _with(rows: _Rows, pending: Mapping[Listened, HeardTime]) -> _Rows:
+def _with(rows: _Rows, pending: Mapping[Listened, ListenedTime]) -> _Rows:
     """The rows of the newest days, with what is pending on today."""
     found, today = dict(rows), f"{datetime.now(UTC):%Y-%m-%d}"
     for listened, heard in pending.items():
-        found[today, listened] = found.get((today, listened), HeardTime()).plus(heard)
+        found[today, listened] = found.get((today, listened), ListenedTime()).plus(heard)
     days = sorted({day for day, _ in found})[-_MAX_DAYS:]
     return {key: heard for key, heard in found.items() if key[0] in days}
 
@@ -131,10 +131,10 @@ def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
         for day, listed in read_json(path, _MAX_BYTES)["days"].items():
             for word, threshold, seconds, wakes, *_ in listed:
                 key = f"{datetime.fromisoformat(day):%Y-%m-%d}", Listened(str(word), float(threshold))
-                heard = HeardTime(float(seconds), int(wakes))
+                heard = ListenedTime(float(seconds), int(wakes))
                 if not (0 <= heard.seconds < _MAX_COUNT and 0 <= heard.wakes < _MAX_COUNT and 0 <= threshold <= 1):
                     raise ValueError(heard)
-                rows[key] = heard.plus(rows.get(key, HeardTime()))
+                rows[key] = heard.plus(rows.get(key, ListenedTime()))
     except FileNotFoundError:
         return {}
     except DAMAGED:

@@ -11,7 +11,7 @@ from wakeword.browser.bounded_http import TEXT, HttpAnswer
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.sorting import Answer, file_pair, read_pair
 from wakeword_serve.event_list import kept_list, shown_event
-from wakeword_serve.hours import HeardHours
+from wakeword_serve.hours import ListenedHours
 from wakeword_serve.promises import promise_and_count
 from wakeword_serve.words import OfferedWords
 
@@ -21,8 +21,8 @@ _MAX_AUDIO = 8_000_000
 _LABELS = {Answer.YES.value: Answer.YES, Answer.NO.value: Answer.NO, "back": None, "skip": None}
 
 
-def _line(status: HTTPStatus, said: str) -> HttpAnswer:
-    return status, TEXT, f"{said}\n".encode()
+def _line(status: HTTPStatus, text: str) -> HttpAnswer:
+    return status, TEXT, f"{text}\n".encode()
 
 
 NOT_HERE = _line(
@@ -43,16 +43,16 @@ class KeptPages:
     The ID of a request is compared with the names of the kept events, and never becomes a part of a path.
     """
 
-    def __init__(self, keeper: Keeper | None, words: OfferedWords, hours: HeardHours | None) -> None:
+    def __init__(self, keeper: Keeper | None, words: OfferedWords, hours: ListenedHours | None) -> None:
         self._keeper, self._words, self._hours = keeper, words, hours
 
     def answer(self, path: str) -> HttpAnswer:
         """The answer to a request for ``/events`` or ``/events/ID.wav``."""
-        return self._answered(lambda keeper: self._listed(keeper) if path == "/events" else _heard(keeper, path))
+        return self._answered(lambda keeper: self._listed(keeper) if path == "/events" else _recording(keeper, path))
 
-    def label(self, told: Mapping[str, str]) -> HttpAnswer:
+    def label(self, fields: Mapping[str, str]) -> HttpAnswer:
         """File an event as ``wakeword review`` does; ``back`` takes a label away. ``was``: what it must be labelled now."""
-        return self._answered(lambda keeper: _labelled(keeper, told))
+        return self._answered(lambda keeper: _labelled(keeper, fields))
 
     def _answered(self, work: Callable[[Keeper], HttpAnswer]) -> HttpAnswer:
         try:
@@ -74,29 +74,29 @@ class KeptPages:
         return _json({"events": [shown_event(one) for one in events if one.data.stem in names], "promises": promises})
 
 
-def _heard(keeper: Keeper, path: str) -> HttpAnswer:
+def _recording(keeper: Keeper, path: str) -> HttpAnswer:
     event = kept_list(keeper.folder).get(unquote(path.removeprefix("/events/")).removesuffix(".wav"))
     if event is None or not path.endswith(".wav"):
         return _GONE
     return HTTPStatus.OK, "audio/wav", read_limited(event.data.with_suffix(".wav"), _MAX_AUDIO)
 
 
-def _labelled(keeper: Keeper, told: Mapping[str, str]) -> HttpAnswer:
-    if not {"id", "label"} <= set(told) <= {"id", "label", "was"} or told["label"] not in _LABELS:
+def _labelled(keeper: Keeper, fields: Mapping[str, str]) -> HttpAnswer:
+    if not {"id", "label"} <= set(fields) <= {"id", "label", "was"} or fields["label"] not in _LABELS:
         return _EXPECTED
-    event = kept_list(keeper.folder).get(told["id"])
+    event = kept_list(keeper.folder).get(fields["id"])
     if event is None:
         return _GONE
     label = shown_event(event)["label"] or ""
-    if told.get("was", label) != label:
-        said = f"expected the label '{told['was']}', found '{label}': another person was faster; it stays"
-        return _line(HTTPStatus.CONFLICT, said)
-    if told["label"] != "skip":
+    if fields.get("was", label) != label:
+        text = f"expected the label '{fields['was']}', found '{label}': another person was faster; it stays"
+        return _line(HTTPStatus.CONFLICT, text)
+    if fields["label"] != "skip":
         pair = read_pair(event.data)
         if pair is None:
             return _GONE
-        file_pair(pair, _LABELS[told["label"]], keeper.folder)
-    after = kept_list(keeper.folder).get(told["id"])
+        file_pair(pair, _LABELS[fields["label"]], keeper.folder)
+    after = kept_list(keeper.folder).get(fields["id"])
     return _GONE if after is None else _json(shown_event(after))
 
 

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping
 
 from wakeword.base.poisson import poisson_rate
 from wakeword.saving.sorting import SavedPair
-from wakeword_serve.hours import HeardTime, Listened
+from wakeword_serve.hours import Listened, ListenedTime
 from wakeword_serve.words import OfferedWord
 
 
 def promise_and_count(
-    words: Iterable[OfferedWord], heard: Mapping[Listened, HeardTime], events: Iterable[SavedPair]
+    words: Iterable[OfferedWord], heard: Mapping[Listened, ListenedTime], events: Iterable[SavedPair]
 ) -> list[dict[str, object]]:
     """For each word, for JSON: its promise of false accepts an hour, and the wakes that were none in the hours listened."""
     wakes = [one for one in events if one.client and not one.near_miss]
-    return [_counted(word, heard.get(Listened(word.phrase, word.threshold), HeardTime()), wakes) for word in words]
+    return [_counted(word, heard.get(Listened(word.phrase, word.threshold), ListenedTime()), wakes) for word in words]
 
 
-def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[SavedPair]) -> dict[str, object]:
+def _counted(word: OfferedWord, heard: ListenedTime, wakes: Iterable[SavedPair]) -> dict[str, object]:
     # Wakes of before the hours, and at other thresholds, are no part of the count.
     of_word = [
         one

@@ -19,7 +19,7 @@ from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import SharedThreads
 from wakeword_serve.groups import Groups, groups_of
-from wakeword_serve.hours import HeardHours
+from wakeword_serve.hours import ListenedHours
 from wakeword_serve.labels import Labeller
 from wakeword_serve.places import DEFAULT_PORT, SUPERVISOR, host_and_port, networks_of
 from wakeword_serve.serve_options import ServeOptions
@@ -73,7 +73,7 @@ def run_server(options: ServeOptions) -> None:
         if options.keep is not None:
             keeper = Keeper(complain=logger.warning, note=logger.info)
             stack.callback(keeper.close, lambda: stop.seconds_left)
-            hours = HeardHours(keeper.folder, logger.warning)
+            hours = ListenedHours(keeper.folder, logger.warning)
             stack.callback(lambda: hours.close(stop.seconds_left))
             keeping = replace(streams, keep=keeper, hours=hours)
         executor = ThreadPoolExecutor(options.threads, "wakeword-score") if options.threads else None

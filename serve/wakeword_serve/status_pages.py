@@ -70,9 +70,9 @@ class Pages:
     def tell(self, path: str, *, private: bool) -> HttpAnswer:
         """The answer to what a client tells, ``/label?id=ID&label=no``."""
         address = urlsplit(path)
-        told = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+        query = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
         if address.path == "/label":
-            return self._kept.label(told) if private else NOT_HERE
+            return self._kept.label(query) if private else NOT_HERE
         return HTTPStatus.NOT_FOUND, TEXT, b"expected /label, got another path\n"
 
     def answer(self, path: str, *, private: bool) -> HttpAnswer:

@@ -13,7 +13,7 @@ from wakeword import Detection
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 from wakeword_serve.event_list import kept_list
-from wakeword_serve.hours import HeardTime
+from wakeword_serve.hours import ListenedTime
 from wakeword_serve.promises import promise_and_count
 from wakeword_serve.words import OfferedWord
 
@@ -25,7 +25,7 @@ def counted(
     folder: Path, hours: float, *, wakes: int = 0, promise: float | None = 0.5, since: str = "2024-05-01"
 ) -> Any:
     word = OfferedWord("hey", "hey you", "1", ANY, 0.5, promise)
-    heard = {("hey you", 0.5): HeardTime(3_600 * hours, wakes, since)} if hours else {}
+    heard = {("hey you", 0.5): ListenedTime(3_600 * hours, wakes, since)} if hours else {}
     (found,) = promise_and_count([word], heard, kept_list(folder).values())
     assert found["no"] <= len(kept_list(folder))
     return found

@@ -23,7 +23,7 @@ from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import SharedThreads
 from wakeword_serve.groups import Groups, groups_of
-from wakeword_serve.hours import HeardHours
+from wakeword_serve.hours import ListenedHours
 from wakeword_serve.places import Network
 from wakeword_serve.server import Server
 from wakeword_serve.telemetry import Telemetry
@@ -180,7 +180,7 @@ async def serving(
                 100,
                 0.5,
                 keep=keep,
-                hours=HeardHours(keep.folder, print) if isinstance(keep, Keeper) else None,
+                hours=ListenedHours(keep.folder, print) if isinstance(keep, Keeper) else None,
                 voices=voices,
             ),
             times or TimeLimits(),

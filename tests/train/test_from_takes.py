@@ -17,7 +17,7 @@ from wakeword_tools.measure.cards import embed_card
 from wakeword_train import from_takes, model_from_text
 from wakeword_train.ear import ear_of
 from wakeword_train.from_takes import Learned, _nearest, is_typed, learn_takes, make_learned
-from wakeword_train.from_text import TAKEN
+from wakeword_train.from_text import LEARNED_WAYS_KEY
 from wakeword_train.points import base_model
 from wakeword_train.train_options import TrainOptions
 
@@ -79,7 +79,7 @@ def test_a_way_that_takes_share_is_learned_and_found(base: Path, said, tmp_path:
     assert mine.verifier.phonemes == (*card.verifier.phonemes, tuple((token,) for token in GERMAN))
     assert mine.point().threshold <= card.point().threshold
     assert mine.point().target <= card.point().target
-    assert mine.training[TAKEN] == [list(GERMAN)]
+    assert mine.training[LEARNED_WAYS_KEY] == [list(GERMAN)]
 
 
 def test_sounds_that_speech_is_full_of_are_not_learned(

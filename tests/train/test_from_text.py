@@ -40,7 +40,7 @@ from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
 from wakeword_train import from_text, model_from_text
 from wakeword_train.ear import ear_of, text_alone
 from wakeword_train.from_text import typed_model
-from wakeword_train.pack.speech_pack import HeardPack, PackedRecording, Phonemes, pack_path, read_heard
+from wakeword_train.pack.speech_pack import PackedRecording, Phonemes, RecognisedPack, pack_path, read_recognised
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MAX_NEAR, SpokenKeyword
@@ -252,7 +252,7 @@ def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
     points = card.operating_points
     assert [point.target for point in points] == sorted(point.target for point in points)
     assert all(one.threshold > other.threshold for one, other in itertools.pairwise(points))
-    pack, stage = read_heard(pack_path("starter")), read_model(made).second_stage
+    pack, stage = read_recognised(pack_path("starter")), read_model(made).second_stage
     assert stage is not None
     assert stage.card.phonemes
     assert stage.phonemes is not None
@@ -269,19 +269,21 @@ def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
 
 
 @pytest.fixture
-def packed() -> Iterator[tuple[HeardPack, KeywordPhonemes]]:
+def packed() -> Iterator[tuple[RecognisedPack, KeywordPhonemes]]:
     """Eight seconds in which "abc" is heard twice, once by someone who says the word."""
     tokens = np.zeros(400, np.uint8)
     tokens[50:53], tokens[300:303] = (2, 3, 4), (2, 3, 4)
     phonemes = Phonemes(np.arange(401), tokens, np.zeros(400, np.uint8))
     recordings = (PackedRecording("some-1", "1", 800, ((5.5, 6.5, "say abc now"),)),)
-    pack = HeardPack(
+    pack = RecognisedPack(
         path=Path("x.pack"), recordings=recordings, licence="", phonemes=phonemes, phonemes_digest="", digest=""
     )
     return pack, KeywordPhonemes(((("a",), ("b",), ("c",)),), TOKENS)
 
 
-def test_what_the_pack_heard_counts_apart_from_who_says_the_word(packed: tuple[HeardPack, KeywordPhonemes]) -> None:
+def test_what_the_pack_heard_counts_apart_from_who_says_the_word(
+    packed: tuple[RecognisedPack, KeywordPhonemes],
+) -> None:
     pack, keyword = packed
     (whole,) = pack_fits(pack, ["other"], keyword, TOKENS)
     assert len(whole) == 16
@@ -338,7 +340,7 @@ def test_no_point_fires_more_than_once_an_hour_in_the_noise_and_music_of_the_pac
     assert model.second_stage is not None
     assert model.second_stage.phonemes is not None
     recogniser, keyword = model.second_stage.phonemes.network, model.second_stage.phonemes.keyword
-    noise = [np.exp(some) for some in pack_fits(read_heard(pack_path("noise")), (), keyword, recogniser.tokens)]
+    noise = [np.exp(some) for some in pack_fits(read_recognised(pack_path("noise")), (), keyword, recogniser.tokens)]
     events = [events_at(noise, np.exp(fit_of(one.threshold)), hop=50) for one in model.card.operating_points]
     assert max(events) <= 1
     assert f"noise and music, {events[0]} in 0.98 h" in model.card.operating_points[0].data

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword.model.installed import assets_folder
-from wakeword_train.ear import FILE, PeopleFound, TextAlone, text_alone
+from wakeword_train.ear import FIGURES_FILE, PeopleFound, TextAlone, text_alone
 
 shares = st.floats(0, 1)
 others = st.tuples(shares, shares, shares).map(lambda some: PeopleFound(6, *sorted(some)))
@@ -15,10 +15,10 @@ others = st.tuples(shares, shares, shares).map(lambda some: PeopleFound(6, *sort
 
 @given(others, others, shares, st.sampled_from((0.0, 1.4, 1.5, 3.0)))
 def test_people_are_never_promised_more_than_voices_and_the_middle_lies_between(
-    told: PeopleFound, untold: PeopleFound, voices: float, phonemes: float
+    distinct: PeopleFound, indistinct: PeopleFound, voices: float, phonemes: float
 ) -> None:
-    found = TextAlone((1.0, 1.0, 3.0), told, untold, 0, [], []).people_found(voices, phonemes)
-    alike = told if phonemes >= 1.5 else untold
+    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, 0, [], []).people_found(voices, phonemes)
+    alike = distinct if phonemes >= 1.5 else indistinct
     assert found.low <= found.middle <= found.high <= voices
     assert found.high in (alike.high, voices)
 
@@ -33,7 +33,7 @@ def test_a_laxer_fit_never_means_fewer_people(one: float, other: float) -> None:
 
 
 def test_the_file_says_what_its_numbers_rest_on() -> None:
-    content = json.loads((assets_folder("wakeword_train") / FILE).read_text("utf-8"))
+    content = json.loads((assets_folder("wakeword_train") / FIGURES_FILE).read_text("utf-8"))
     assert "wakeword_experiments text-alone" in content["made_by"]
     assert min(text_alone().weights) > 0
 

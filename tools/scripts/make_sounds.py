@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from wakeword.base.files import write_whole
 from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.phonemes import dictionary, is_vowel
-from wakeword_tools.texts.sounds import ACCENTS, HEARD, IPA_OF_HEARD, SOUNDS_FILE, costs_of, feature_table, heard
+from wakeword_tools.texts.sounds import (
+    ACCENTS,
+    IPA_OF_PHONEME,
+    PHONEMES,
+    SOUNDS_FILE,
+    accented,
+    costs_of,
+    feature_table,
+)
 
 if TYPE_CHECKING:
     from panphon.segment import Segment
@@ -28,14 +36,14 @@ if TYPE_CHECKING:
 def make_table() -> dict[str, NDArray[Any]]:
     """``costs``, ``words`` and their ``sounds``, one after the other: of each word those in each kind of accent, and
     ``lengths``, ``(words, accents)``, how many these are."""
-    features = [feature_table().word_fts(ipa) for ipa in IPA_OF_HEARD.values()]
+    features = [feature_table().word_fts(ipa) for ipa in IPA_OF_PHONEME.values()]
     unlike = np.array([[_difference(one, other) for other in features] for one in features])
     ways = {word: ways[0] for word, ways in dictionary().items() if re.fullmatch("[a-z]{2,}|a|i", word)}
-    spoken = [heard(way, rhotic=rhotic) for way in ways.values() for rhotic in ACCENTS]
+    spoken = [accented(way, rhotic=rhotic) for way in ways.values() for rhotic in ACCENTS]
     return {
-        "costs": costs_of(unlike, np.array([sound == "AX" or is_vowel(sound) for sound in HEARD])),
+        "costs": costs_of(unlike, np.array([sound == "AX" or is_vowel(sound) for sound in PHONEMES])),
         "words": np.frombuffer("\n".join(ways).encode(), np.uint8),
-        "sounds": np.array([HEARD.index(sound) for sounds in spoken for sound in sounds], np.uint8),
+        "sounds": np.array([PHONEMES.index(sound) for sounds in spoken for sound in sounds], np.uint8),
         "lengths": np.array([*map(len, spoken)], np.uint8).reshape(len(ways), len(ACCENTS)),
     }
 

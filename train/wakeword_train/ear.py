@@ -18,9 +18,9 @@ from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, ear_folder, file_digest, load_phonemes
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
-from wakeword_train.pack.speech_pack import STARTER, SUFFIX, HeardPack, pack_path, read_heard
+from wakeword_train.pack.speech_pack import STARTER, SUFFIX, RecognisedPack, pack_path, read_recognised
 
-FILE = "text-alone.json"
+FIGURES_FILE = "text-alone.json"
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class TextAlone:
 
     weights: tuple[float, float, float]
     """What the first stage's logit, the head's logit and the phonemes' score count."""
-    told: PeopleFound
+    distinct: PeopleFound
     """Words that were trained from their text, and that have half of the phonemes' weight or more."""
-    untold: PeopleFound
+    indistinct: PeopleFound
     """The same of words with less: their phonemes do not tell them from speech."""
     words: int
     """Words that only their phonemes judge."""
@@ -57,7 +57,7 @@ class TextAlone:
 
         ``phonemes``: their weight.
         """
-        alike = self.told if phonemes >= self.weights[2] / 2 else self.untold
+        alike = self.distinct if phonemes >= self.weights[2] / 2 else self.indistinct
         return PeopleFound(alike.words, *(min(share, voices) for share in (alike.low, alike.middle, alike.high)))
 
     def typed_found(self, fit: float) -> PeopleFound:
@@ -73,14 +73,14 @@ def text_alone(path: Path | None = None) -> TextAlone:
     Measured on people that no model had heard: the experiment "text-alone" makes the figures (train/evidence/results).
     ``path``: of another recogniser's figures.
     """
-    path = path or assets_folder("wakeword_train") / FILE
+    path = path or assets_folder("wakeword_train") / FIGURES_FILE
     try:
         content = json.loads(path.read_text("utf-8"))
         first, head, phonemes = content["weights"]
-        told, untold = (PeopleFound(**content["trained"][side]) for side in ("told", "untold"))
+        distinct, indistinct = (PeopleFound(**content["trained"][side]) for side in ("told", "untold"))
         typed = content["typed"]
         shares = [*zip(typed["low"], typed["middle"], typed["high"], strict=True)]
-        return TextAlone((first, head, phonemes), told, untold, typed["words"], typed["fits"], shares)
+        return TextAlone((first, head, phonemes), distinct, indistinct, typed["words"], typed["fits"], shares)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"
@@ -122,15 +122,15 @@ class TextEar:
     @property
     def people(self) -> TextAlone:
         """What words find with it."""
-        return text_alone(self.folder and self.folder / FILE)
+        return text_alone(self.folder and self.folder / FIGURES_FILE)
 
     def pack_path(self, name: str) -> Path:
         """The file of what it hears in speech, or in noise and music."""
         return self.folder / f"{name}{SUFFIX}" if self.folder else pack_path(name)
 
-    def pack(self, name: str) -> HeardPack:
+    def pack(self, name: str) -> RecognisedPack:
         """What it hears. ``DataError`` for a pack that another recogniser heard."""
-        return _heard(self.pack_path(name), self.digest)
+        return _read_once(self.pack_path(name), self.digest)
 
 
 @cache
@@ -139,7 +139,7 @@ def ear_of(language: str) -> TextEar:
     return TextEar(ear_folder() if language == ENGLISH else None)
 
 
-def ear_beside(pack: HeardPack | None, language: str) -> TextEar:
+def ear_beside(pack: RecognisedPack | None, language: str) -> TextEar:
     """What hears words of a language that are trained with a pack: a pack of one's own was heard by the included one."""
     ear = ear_of(language)
     known = pack is None or ear.folder is None or ear.pack(STARTER).recordings == pack.recordings
@@ -153,8 +153,8 @@ def ear_of_digest(digest: str | None) -> TextEar:
 
 
 @cache
-def _heard(path: Path, digest: str) -> HeardPack:
-    pack = read_heard(path)
+def _read_once(path: Path, digest: str) -> RecognisedPack:
+    pack = read_recognised(path)
     if pack.phonemes_digest != digest:
         raise DataError(f"{path}: expected what the recogniser {digest[:16]} hears, got another's; make it again")
     return pack

@@ -168,11 +168,11 @@ class _Measured:
 
     def _point(self, target: Target, confidence: float | None = None) -> OperatingPoint:
         """The point of a target, with the recall on held-out takes."""
-        told = f"held-out clips: {self._scored.description}; recall of the takes, each by a model that was fine-tuned"
+        data = f"held-out clips: {self._scored.description}; recall of the takes, each by a model that was fine-tuned"
         point = calibrate_point(
             self._after,
             target,
-            data=f"{told} without it",
+            data=f"{data} without it",
             fingerprint=self._scored.fingerprint,
             confidence=confidence,
             warn=self._events.note,

@@ -35,7 +35,7 @@ from wakeword.verify.phoneme_verifier import (
 )
 from wakeword_tools.measure.cards import embed_card
 from wakeword_train.ear import ear_of
-from wakeword_train.from_text import TAKEN, as_heard, model_of_text, tell, ways_of
+from wakeword_train.from_text import LEARNED_WAYS_KEY, model_of_text, tell, way_of_tokens, ways_of
 from wakeword_train.points import COMPARED, TYPED, base_model, check_target, default_point, require_trained
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -125,8 +125,8 @@ def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:
         training = {**learned.training, COMPARED: card.training[COMPARED]}
         data = embed_card(data, dataclasses.replace(learned, training=training))
     write_whole(out, data)
-    before = sum(takes.finds(take, takes.taken) for take in range(len(files)))
-    return Learned(ways[len(takes.taken) :], len(files), before, found)
+    before = sum(takes.finds(take, takes.learned) for take in range(len(files)))
+    return Learned(ways[len(takes.learned) :], len(files), before, found)
 
 
 class _Takes:
@@ -138,8 +138,8 @@ class _Takes:
         self._recogniser = ear.network
         self._opinion = ear.opinion.network if ear.opinion else None
         known = set(self._recogniser.tokens)
-        self.taken: tuple[TokenWay, ...] = tuple(
-            tuple(way) for way in card.training.get(TAKEN, ()) if known >= set(way)
+        self.learned: tuple[TokenWay, ...] = tuple(
+            tuple(way) for way in card.training.get(LEARNED_WAYS_KEY, ()) if known >= set(way)
         )
         """What earlier takes taught."""
         self._own = ways_of(self.spoken, ear)
@@ -147,22 +147,22 @@ class _Takes:
         self._near = KeywordPhonemes(near[0], self._recogniser.tokens, near[1]) if near else None
         self._searches: dict[tuple[TokenWay, ...], _Search] = {}
         word = self._with(()).verifier
-        self._heard = [_best_look(word, samples) for samples in takes]
-        self._said = [self._way_in(heard[self._recogniser]) for heard in self._heard]
+        self._looks = [_best_look(word, samples) for samples in takes]
+        self._ways_in_takes = [self._way_in(heard[self._recogniser]) for heard in self._looks]
 
     def are_of_the_word(self) -> bool:
         """Whether something in one of the takes sounds like the word."""
-        return any(self._said) or any(self.finds(take, self.taken) for take in range(len(self._said)))
+        return any(self._ways_in_takes) or any(self.finds(take, self.learned) for take in range(len(self._looks)))
 
     def finds(self, take: int, ways: tuple[TokenWay, ...]) -> bool:
         """Whether a take is found at the default threshold of the word with these ways besides its own."""
-        return self._with(ways).finds(self._heard[take])
+        return self._with(ways).finds(self._looks[take])
 
     def ways_of(self, takes: Sequence[int]) -> tuple[TokenWay, ...]:
         """The ways that find more of these takes and cost no mistakes in the packs, what was heard most often first."""
-        kept = self.taken
+        kept = self.learned
         before = self._with(kept)
-        for way, _ in Counter(way for take in takes if (way := self._said[take])).most_common():
+        for way, _ in Counter(way for take in takes if (way := self._ways_in_takes[take])).most_common():
             more = (*kept, way)
             if way in kept or len(more) > _MAX_WAYS or not self._with(more).promises_as_much_as(before):
                 continue
@@ -173,7 +173,7 @@ class _Takes:
     def _with(self, ways: tuple[TokenWay, ...]) -> "_Search":
         """The search for the word with more ways, as a model that is made from them would have it."""
         if ways not in self._searches:
-            every = [*self._own, *map(as_heard, ways)]
+            every = [*self._own, *map(way_of_tokens, ways)]
             keyword = KeywordPhonemes(
                 [way.variant for way in every], self._recogniser.tokens, [way.losses for way in every], near=self._near
             )

@@ -29,10 +29,10 @@ from wakeword.verify.phoneme_verifier import KeywordPhonemes
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.handover import file_stem
-from wakeword_tools.texts.advice import Advice, ByEar, Grade, reasons, require_short
+from wakeword_tools.texts.advice import Advice, Grade, TextPromise, reasons, require_short
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
-from wakeword_tools.texts.recogniser import HeardAs
+from wakeword_tools.texts.recogniser import RecognisedWay
 from wakeword_train.ear import TextEar, ear_of
 from wakeword_train.pack.speech_pack import NOISE, STARTER
 from wakeword_train.points import TYPED, check_target, default_point
@@ -45,7 +45,7 @@ from wakeword_train.typed_points import FUSION, TooCommonError, points_of_search
 
 TEMPLATE_FILE = "typed.onnx"
 _MAX_SOUNDS = 22
-TAKEN = "taken"
+LEARNED_WAYS_KEY = "taken"
 """Key of the ways that takes taught, in the card's record of training."""
 
 
@@ -76,7 +76,7 @@ def model_from_text(
     if out is None:
         asked = hashlib.sha256(json.dumps([text, [*also], [*say], spoken.language]).encode()).hexdigest()[:12]
         out = user_folder("typed") / f"{model_name(text)}-{asked}.onnx"
-        if _is_of_now(out, text):
+        if _is_current(out, text):
             return out
         out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, model_of_text(spoken))
@@ -118,7 +118,7 @@ def typed_model(text: str) -> Path:
     return path
 
 
-def by_ear(word: str) -> ByEar | None:
+def text_model_promise(word: str) -> TextPromise | None:
     """What a model of an English word from its text promises at its default.
 
     ``(inf, 0)`` if speech sounds too much like it, and ``None`` if there is no such model for another reason: the word is
@@ -127,10 +127,10 @@ def by_ear(word: str) -> ByEar | None:
     try:
         point = parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
     except TooCommonError:
-        return ByEar(math.inf, 0.0)
+        return TextPromise(math.inf, 0.0)
     except ConfigError:
         return None
-    return ByEar(point.target, point.recall)
+    return TextPromise(point.target, point.recall)
 
 
 def tell(path: Path, *, takes: bool = False) -> None:
@@ -166,33 +166,33 @@ def judged(advice: Advice, *, anyway: bool) -> str:
     return line
 
 
-def _is_of_now(path: Path, text: str) -> bool:
+def _is_current(path: Path, text: str) -> bool:
     """Whether a file is the model of this text that would be made now."""
     try:
         card = read_model(path).card
     except ModelError:
         return False
-    return card.phrase == text and card.training.get("made_with") == _made_with(ear_of(card.language))
+    return card.phrase == text and card.training.get("made_with") == _provenance(ear_of(card.language))
 
 
-def _made_with(ear: TextEar) -> dict[str, str]:
+def _provenance(ear: TextEar) -> dict[str, str]:
     """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
     recognisers = {"recogniser": ear.path, "quick": encoders_folder() / QUICK_FILE}
     packs = {"starter_pack": ear.pack_path(STARTER), "noise_pack": ear.pack_path(NOISE)}
     return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
 
 
-def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) -> bytes:
+def model_of_text(spoken: SpokenKeyword, learned: Sequence[Sequence[str]] = ()) -> bytes:
     """The bytes of a word's model file: always the same for the same text, version, recogniser and pack.
 
-    ``taken``: more ways to say it, as tokens of the recogniser, which recordings taught (``from_takes``).
+    ``learned``: more ways to say it, as tokens of the recogniser, which recordings taught (``from_takes``).
     Raises as ``model_from_text`` does.
     """
     from wakeword_tools.measure.cards import embed_card
 
     spoken.require_spoken()
     ear = ear_of(spoken.language)
-    made_with = _made_with(ear)
+    made_with = _provenance(ear)
     template = read_model_bytes(encoders_folder("wakeword_train") / TEMPLATE_FILE)
     card = parse_model(template).card
     assert card.verifier is not None
@@ -202,7 +202,7 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
         fusion=FUSION,
         phoneme_step=MAX_PHONEME_STEP,
     )
-    verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, ear), *map(as_heard, taken)), ear)
+    verifier = with_phonemes(verifier, spoken, (*ways_of(spoken, ear), *map(way_of_tokens, learned)), ear)
     if ear.opinion is not None:
         verifier = dataclasses.replace(verifier, opinion_digest=ear.opinion.digest)
     points = points_of_search(KeywordPhonemes.of_card(verifier, ear.network.tokens), spoken)
@@ -213,8 +213,8 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
         "config": {"synthesis": {"also": list(spoken.plan.also), "say": list(spoken.plan.say)}},
         "made_with": made_with,
     }
-    if taken:
-        training[TAKEN] = [list(way) for way in taken]
+    if learned:
+        training[LEARNED_WAYS_KEY] = [list(way) for way in learned]
     made = ModelCard(
         phrase=spoken.keyword,
         version=__version__,
@@ -230,7 +230,9 @@ def model_of_text(spoken: SpokenKeyword, taken: Sequence[Sequence[str]] = ()) ->
     return embed_card(template, made)
 
 
-def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[HeardAs], ear: TextEar) -> VerifierCard:
+def with_phonemes(
+    verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[RecognisedWay], ear: TextEar
+) -> VerifierCard:
     """A second stage in which only phonemes count, with these ways to say a word as ``ear`` hears them.
 
     In English also with near words, and with the quick recogniser if that knows the word: its gate comes from the starter
@@ -252,12 +254,12 @@ def with_phonemes(verifier: VerifierCard, spoken: SpokenKeyword, ways: Sequence[
     return with_quick(dataclasses.replace(spelt, near=near, near_losses=near_losses))
 
 
-def as_heard(way: Sequence[str]) -> HeardAs:
+def way_of_tokens(way: Sequence[str]) -> RecognisedWay:
     """A way that is these tokens, and no others."""
-    return HeardAs(tuple((token,) for token in way), tuple((0.0,) for _ in way))
+    return RecognisedWay(tuple((token,) for token in way), tuple((0.0,) for _ in way))
 
 
-def ways_of(spoken: SpokenKeyword, ear: TextEar) -> tuple[HeardAs, ...]:
+def ways_of(spoken: SpokenKeyword, ear: TextEar) -> tuple[RecognisedWay, ...]:
     """The ways to say a word. ``ConfigError`` if there are none, or none that is short enough to be heard whole."""
     ways = spoken.variants(ear.network.tokens, ear.costs)
     if not ways:

@@ -16,7 +16,7 @@ from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
-from wakeword_train.pack.speech_pack import BLOCK, STARTER, HeardPack, hours_of, pack_path, read_heard
+from wakeword_train.pack.speech_pack import BLOCK, STARTER, RecognisedPack, hours_of, pack_path, read_recognised
 
 _ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.
@@ -41,13 +41,13 @@ def with_quick(verifier: VerifierCard, *, asked: float = _ASKED_AN_HOUR) -> Veri
     if not quick.can_hear(verifier.phonemes):
         return verifier
     keyword = QuickKeyword(quick, verifier.phonemes, verifier.phoneme_losses)
-    gate = quick_gate(read_heard(pack_path(STARTER)), path, keyword, asked)
+    gate = quick_gate(read_recognised(pack_path(STARTER)), path, keyword, asked)
     return dataclasses.replace(verifier, quick_digest=digest, quick_gate=gate)
 
 
-def quick_gate(pack: HeardPack, network: Path, keyword: QuickKeyword, asked: float = _ASKED_AN_HOUR) -> float:
+def quick_gate(pack: RecognisedPack, network: Path, keyword: QuickKeyword, asked: float = _ASKED_AN_HOUR) -> float:
     """The gate at which the quick recogniser hears the word so often in an hour of the pack; ``network``: its file."""
-    fits = np.sort(np.concatenate([_fits(heard_quickly(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
+    fits = np.sort(np.concatenate([_fits(quick_outputs(mfcc, network)[WARM_UP:], keyword) for mfcc in _some(pack)]))
     hours = hours_of(len(fits) * MAX_PHONEME_STEP)
     return float(np.clip(fits[-max(1, round(asked * hours))], _MIN_GATE, _MAX_GATE))
 
@@ -57,7 +57,7 @@ def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
     return search_for((keyword,)).fits_of(heard[starts[:, None] + np.arange(STEPS)])[:, 0]
 
 
-def heard_quickly(mfcc: Array, network: Path | None = None) -> Array:
+def quick_outputs(mfcc: Array, network: Path | None = None) -> Array:
     """What the quick recogniser hears in frames ``(8 n, n_mfcc)``: ``(n, width)``, the first ``WARM_UP`` with little past.
 
     ``network``: its file, if it is not the included one.
@@ -69,7 +69,7 @@ def heard_quickly(mfcc: Array, network: Path | None = None) -> Array:
     return np.asarray(heard)
 
 
-def _some(pack: HeardPack) -> Iterator[Array]:
+def _some(pack: RecognisedPack) -> Iterator[Array]:
     """The MFCC of some of the pack's recordings, ``(frames, n_mfcc)`` each."""
     end = 0
     for number, recording in enumerate(pack.recordings):

@@ -22,7 +22,7 @@ from wakeword_tools.texts.foreign_words import (
     other_words,
 )
 from wakeword_tools.texts.phonemes import espeak_of_ipa
-from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, in_tokens, recogniser_variants
+from wakeword_tools.texts.recogniser import RecognisedWay, foreign_variants, in_tokens, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.synthesis_config import SynthesisConfig
 
@@ -71,7 +71,7 @@ class SpokenKeyword:
         for form in self.forms:
             ways_to_say(form, self.language)
 
-    def variants(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[HeardAs, ...]:
+    def variants(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[RecognisedWay, ...]:
         """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form. ``costs``: see
         ``recogniser_variants``."""
         of_forms = [
@@ -82,7 +82,7 @@ class SpokenKeyword:
         ]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
-    def near(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[HeardAs, ...]:
+    def near(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[RecognisedWay, ...]:
         """The ways to say other words that sound like a form, the closest ``MAX_NEAR``; none in another language."""
         ways = near_ways(self.forms) if self.language == ENGLISH else []
         return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known, costs)[:MAX_NEAR]

@@ -25,7 +25,7 @@ from wakeword_train.pack.speech_pack import (
     NOISE,
     STARTER,
     UNLISTED,
-    HeardPack,
+    RecognisedPack,
     hours_of,
 )
 from wakeword_train.spoken_texts import SpokenKeyword
@@ -63,11 +63,11 @@ def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword) -> list[Op
 
 
 def pack_fits(
-    pack: HeardPack,
+    pack: RecognisedPack,
     forms: Sequence[str],
     keyword: KeywordPhonemes,
     tokens: Sequence[str],
-    opinion: HeardPack | None = None,
+    opinion: RecognisedPack | None = None,
 ) -> list[Scores]:
     """How well a word fits in the pack, at each look of each of its parts, ``(looks,)``: 0 or less.
 
@@ -88,7 +88,7 @@ def pack_fits(
     for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
 
-        def heard_in(some: HeardPack, first: int = first, last: int = last) -> Array:
+        def heard_in(some: RecognisedPack, first: int = first, last: int = last) -> Array:
             return np.concatenate([before, some.phonemes.between(first, last, len(tokens), tokens.index(BLANK))])
 
         heard = heard_in(pack)

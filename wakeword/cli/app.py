@@ -55,7 +55,7 @@ CROSS_PACKAGE = {
     "--playback": Command("wakeword_echo.playback_source:open_playback"),
     "--label-with": Command("wakeword_serve.cli:label_kept"),
     "voice": Command("wakeword_train.voice_network:make_voice_network"),
-    "check": Command("wakeword_train.from_text:by_ear"),
+    "check": Command("wakeword_train.from_text:text_model_promise"),
 }
 """What options call in other packages: the model file of a text, what teaches a student, the training of a text that is
 exported, speech for the export's point, the audio that a loudspeaker gets, and labels by a speech-to-text; what makes the

@@ -79,8 +79,8 @@ def _list_pairs(options: ReviewOptions) -> None:
     for pair in _pairs_of(options):
         if options.as_json:
             named = ("keyword", "score", "near_miss", "time", "probably", "text")
-            told = {name: getattr(pair, name) for name in named}
-            print(json.dumps({"audio": str(pair.audio), **told}))
+            given_fields = {name: getattr(pair, name) for name in named}
+            print(json.dumps({"audio": str(pair.audio), **given_fields}))
         else:
             print(f"{printable(pair.audio)}  {_title(pair)}")
 

@@ -57,8 +57,8 @@ def voice(
         words = [_word_of(read_audio(one)) for one in audio_files(takes)]
         known = enrolled(name, words, _made_network())
         write_voice(path, known)
-        told = printable(name)
-        print(f"enrolled {told!r} from {known.takes} takes; try: wakeword listen --voice {shlex.quote(told)}")
+        shown = printable(name)
+        print(f"enrolled {shown!r} from {known.takes} takes; try: wakeword listen --voice {shlex.quote(shown)}")
 
 
 def voices_of(names: list[str] | None, only: list[str] | None) -> Voices | None:

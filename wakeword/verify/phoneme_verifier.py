@@ -36,7 +36,7 @@ _HOPELESS = -2.5
 """A fit that no threshold lets pass: near words are not asked."""
 _OPINION, _MIN_OPINION = 1 / 3, -3.0
 """What a second opinion counts, and the least that it says (train/evidence/second-opinion.md)."""
-_TOLD_APART, _EXPLAINED, _ROUNDING = 5.0, 0.3, 1e-6
+_NEAR_MARGIN, _EXPLAINED, _ROUNDING = 5.0, 0.3, 1e-6
 """A near word is said where it loses so much less than the word, as a logarithm, and no more than this part of that."""
 
 
@@ -192,7 +192,7 @@ class KeywordPhonemes:
         """Whether a near word is said where this one fits best in ``(frames, tokens)``, by ``fit``: it fits, and this one
         badly."""
         # There this one loses no more than that, and a near word at least nothing.
-        if self._near is None or fit * self._lengths.max() > _ROUNDING - _TOLD_APART:
+        if self._near is None or fit * self._lengths.max() > _ROUNDING - _NEAR_MARGIN:
             return False
         states = self.of_states(losses).astype(np.float64)
         fits = [float((best / self._lengths).max()) for best in self._bests(states)]
@@ -202,7 +202,7 @@ class KeywordPhonemes:
         )
         there = losses[last - before : last + 1]
         lost = self.lost_in(there)
-        return self._near.lost_in(there) > max(lost + _TOLD_APART, lost * _EXPLAINED)
+        return self._near.lost_in(there) > max(lost + _NEAR_MARGIN, lost * _EXPLAINED)
 
     def lost_in(self, losses: Array) -> float:
         """What the best of the variants loses, all in all, if nothing else is said in ``(frames, tokens)``."""

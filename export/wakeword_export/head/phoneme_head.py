@@ -47,7 +47,7 @@ class EmbeddedPhonemes:
         outside, tokens = arrays["outside"].astype(np.float32), tuple(arrays["tokens"].tolist())
         return cls(tokens, outside, int(arrays["early"]), layers)
 
-    def said(self, graph: HeadGraph) -> int:
+    def token_logits(self, graph: HeadGraph) -> int:
         """The logits of the tokens in a look, ``(outputs, tokens)``."""
         steps = self.early + graph.shape(graph.embeddings)[0]
         places = graph.constant(np.add.outer(np.arange(steps), np.arange(3)).astype(np.int32))
@@ -89,9 +89,9 @@ def fit_of_word(
 class _Search:
     def __init__(self, graph: HeadGraph, network: EmbeddedPhonemes) -> None:
         self._graph, self._tokens = graph, network.tokens
-        said = network.said(graph)
-        self._outputs = graph.shape(said)[0]
-        self._lost = graph.joined(flat.SUB, said, graph.most(said, 1))
+        logits = network.token_logits(graph)
+        self._outputs = graph.shape(logits)[0]
+        self._lost = graph.joined(flat.SUB, logits, graph.most(logits, 1))
         ends = np.arange(self._outputs + 1)
         self._earlier = graph.constant(np.where(ends < ends[:, None], 0, _NEVER).astype(np.float32)[None])
 

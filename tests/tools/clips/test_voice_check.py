@@ -8,10 +8,10 @@ import soundfile
 
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, write_manifest
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
-from wakeword_tools.texts.recogniser import HeardAs
+from wakeword_tools.texts.recogniser import RecognisedWay
 
 TOKENS = ("a", "b", "c", "<wb>", "<blank>")
-WORD = HeardAs((("a",), ("b",)), ((0.0,), (0.0,)))
+WORD = RecognisedWay((("a",), ("b",)), ((0.0,), (0.0,)))
 
 
 class Heard:

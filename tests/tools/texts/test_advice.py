@@ -12,8 +12,8 @@ from wakeword_tools.texts.advice import (
     SHOWN,
     Advice,
     Grade,
+    LikelyPhrase,
     Relation,
-    Said,
     advise,
     is_guess,
     longer,
@@ -27,7 +27,7 @@ from wakeword_tools.texts.sounds import distances, sound_keys
 LONG = ("K", "AH0", "M", "P", "Y", "UW1", "T", "ER0")
 
 
-def advice(*said: Said, way: tuple[str, ...] = LONG) -> Advice:
+def advice(*said: LikelyPhrase, way: tuple[str, ...] = LONG) -> Advice:
     return Advice("word", [way], [], said)
 
 
@@ -42,13 +42,13 @@ def seven() -> Advice:
 )
 def test_what_is_said_often_is_graded_by_its_rate(rate: float, grade: Grade) -> None:
     for relation in (Relation.SAME, Relation.INSIDE):
-        assert advice(Said("x", relation, 0.0, rate)).grades["said anyway"] is grade
-    assert advice(Said("x", Relation.CLOSE, CLOSE, rate)).grades["close words"] is grade
-    assert advice(Said("x", Relation.CLOSE, CLOSE + 0.01, rate)).grades["close words"] is Grade.GOOD
+        assert advice(LikelyPhrase("x", relation, 0.0, rate)).grades["said anyway"] is grade
+    assert advice(LikelyPhrase("x", Relation.CLOSE, CLOSE, rate)).grades["close words"] is grade
+    assert advice(LikelyPhrase("x", Relation.CLOSE, CLOSE + 0.01, rate)).grades["close words"] is Grade.GOOD
 
 
 def test_rates_add_up() -> None:
-    both = advice(*(Said(text, Relation.CLOSE, 0.5, 0.6 * OFTEN) for text in "xy"))
+    both = advice(*(LikelyPhrase(text, Relation.CLOSE, 0.5, 0.6 * OFTEN) for text in "xy"))
     assert both.close_per_hour == pytest.approx(1.2 * OFTEN)
     assert both.grade is Grade.POOR
 
@@ -58,7 +58,9 @@ def test_the_grade_is_that_of_the_worst_aspect() -> None:
     rates = {Grade.GOOD: 0.0, Grade.FAIR: OFTEN, Grade.POOR: 2 * OFTEN}
     for one, two, three in itertools.product(Grade, repeat=3):
         made = advice(
-            Said("x", Relation.SAME, 0.0, rates[one]), Said("y", Relation.CLOSE, 0.5, rates[two]), way=ways[three]
+            LikelyPhrase("x", Relation.SAME, 0.0, rates[one]),
+            LikelyPhrase("y", Relation.CLOSE, 0.5, rates[two]),
+            way=ways[three],
         )
         assert list(made.grades.values()) == [three, one, two]
         assert made.grade is sorted((one, two, three), key=list(Grade).index)[-1]
@@ -82,7 +84,7 @@ def test_one_syllable_is_never_enough() -> None:
 
 
 def test_a_word_is_said_as_often_as_its_frequency_says(seven: Advice) -> None:
-    by_text = {one.text: one for one in seven.said}
+    by_text = {one.text: one for one in seven.confusable_phrases}
     assert by_text["seven"].per_hour == pytest.approx(9_000 * 10 ** (zipf_frequency("seven") - 9))
     assert {by_text[text].relation for text in ("seven", "severn")} == {Relation.SAME}
     assert {by_text[text].relation for text in ("seventeen", "seventh", "sevens")} == {Relation.INSIDE}
@@ -91,7 +93,7 @@ def test_a_word_is_said_as_often_as_its_frequency_says(seven: Advice) -> None:
 
 
 def test_close_words_are_as_far_away_as_their_sounds(seven: Advice) -> None:
-    close = [one for one in seven.said if one.relation is Relation.CLOSE]
+    close = [one for one in seven.confusable_phrases if one.relation is Relation.CLOSE]
     assert len(close) > 20
     same = frozenset().union(*map(sound_keys, seven.ways))
     for one in close:
@@ -100,7 +102,9 @@ def test_close_words_are_as_far_away_as_their_sounds(seven: Advice) -> None:
         if " " not in one.text:
             assert one.distance == pytest.approx(distances(seven.ways, ways[:1])[0], abs=0.006)
         assert one.distance <= SHOWN
-    assert [one.distance for one in seven.said] == sorted(one.distance for one in seven.said)
+    assert [one.distance for one in seven.confusable_phrases] == sorted(
+        one.distance for one in seven.confusable_phrases
+    )
 
 
 def test_a_longer_phrase_is_said_and_confused_less_often(seven: Advice) -> None:

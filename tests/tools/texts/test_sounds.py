@@ -7,7 +7,7 @@ import pytest
 
 from wakeword_tools.texts.lexicon import spoken_words, words_near
 from wakeword_tools.texts.phonemes import Phones, pronunciations
-from wakeword_tools.texts.sounds import HEARD, distances, sound_keys, substitution_costs
+from wakeword_tools.texts.sounds import PHONEMES, distances, sound_keys, substitution_costs
 
 HOMOPHONES = [
     ("right", "write"),
@@ -53,17 +53,17 @@ def test_near_negatives_share_no_key_and_have_a_distance(pair: tuple[str, str]) 
 
 def test_costs_are_symmetric_and_zero_only_on_the_diagonal() -> None:
     costs = substitution_costs()
-    assert costs.shape == (len(HEARD), len(HEARD))
+    assert costs.shape == (len(PHONEMES), len(PHONEMES))
     np.testing.assert_array_equal(costs, costs.T)
     assert (np.diag(costs) == 0).all()
-    others = costs[~np.eye(len(HEARD), dtype=bool)]
+    others = costs[~np.eye(len(PHONEMES), dtype=bool)]
     assert others.min() == 0.5
     assert others.max() == 1.5
 
 
 def test_a_typical_substitution_costs_one() -> None:
     costs = substitution_costs()
-    vowels = np.array([sound == "AX" or sound[0] in "AEIOU" for sound in HEARD])
+    vowels = np.array([sound == "AX" or sound[0] in "AEIOU" for sound in PHONEMES])
     for kind in (vowels, ~vowels):
         within = costs[np.ix_(kind, kind)]
         assert np.median(within[within > 0]) == 1

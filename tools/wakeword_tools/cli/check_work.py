@@ -24,7 +24,7 @@ from wakeword_tools.texts.advice import (
     SHOWN,
     Advice,
     Grade,
-    Said,
+    LikelyPhrase,
     advise_in,
     is_guess,
     longer,
@@ -52,7 +52,7 @@ def print_check(options: CheckOptions) -> None:
     note(COMPARING.format(keyword))
     advice, english = advise_in(code, keyword), code == ENGLISH
     if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
-        advice = replace(advice, by_ear=CROSS_PACKAGE["check"].load()(keyword))
+        advice = replace(advice, text_promise=CROSS_PACKAGE["check"].load()(keyword))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]
@@ -77,7 +77,7 @@ def _entry(advice: Advice) -> dict[str, object]:
         "syllables": advice.syllables,
         "said_anyway_per_hour": _known(advice.anyway_per_hour),
         "close_words_per_hour": _known(advice.close_per_hour),
-        "by_ear": advice.by_ear and {"per_hour": _known(advice.by_ear.per_hour), "recall": advice.by_ear.recall},
+        "by_ear": (promise := advice.text_promise) and {"per_hour": _known(promise.per_hour), "recall": promise.recall},
         "said": [
             {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
             for one in _listed(advice)
@@ -90,9 +90,9 @@ def _known(per_hour: float) -> float | None:
     return None if per_hour == EVERY_DAY else per_hour
 
 
-def _listed(advice: Advice) -> list[Said]:
+def _listed(advice: Advice) -> list[LikelyPhrase]:
     """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
-    often_enough = (one for one in advice.said if one.per_hour >= SELDOM)
+    often_enough = (one for one in advice.confusable_phrases if one.per_hour >= SELDOM)
     return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:_MAX_LISTED]
 
 
@@ -113,8 +113,8 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
             f"what differs by up to {CLOSE:g} phoneme; the same limits",
         ),
     }
-    if advice.by_ear is not None:
-        per_hour, recall = advice.by_ear
+    if advice.text_promise is not None:
+        per_hour, recall = advice.text_promise
         hears = (
             "speech is full of it"
             if per_hour == EVERY_DAY

@@ -16,7 +16,7 @@ from statistics import median
 from wakeword.audio.pcm import read_audio
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword_tools.clips.manifest import MANIFEST, Row, read_manifest, write_manifest
-from wakeword_tools.texts.recogniser import HeardAs
+from wakeword_tools.texts.recogniser import RecognisedWay
 
 POOR = -4.0
 """A typical score of a voice below this may be a mispronunciation: at -6, half of a word's phonemes are others."""
@@ -43,7 +43,7 @@ class VoiceScore:
     left_out: bool = False
 
 
-def voice_scores(manifest: Path, ways: Sequence[HeardAs], network: PhonemeNetwork) -> list[VoiceScore]:
+def voice_scores(manifest: Path, ways: Sequence[RecognisedWay], network: PhonemeNetwork) -> list[VoiceScore]:
     """Every voice of a folder of clips of the keyword, the worst first, and whether to leave it out.
 
     ``ways``: to say the word, as the recogniser's tokens. Raises ``DataError`` if the manifest cannot be read.

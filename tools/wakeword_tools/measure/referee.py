@@ -110,18 +110,18 @@ def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.
 
 def speakers_named(recordings: Sequence[ReadRecording]) -> int | None:
     """How many speakers there are, a recording without a name as one of its own; ``None`` if no recording has a name."""
-    told = _told(recordings)
-    is_named = any(one.path in told or speaker_of(one.path) != one.path.stem for one in recordings)
+    known_speakers = _known_speakers(recordings)
+    is_named = any(one.path in known_speakers or speaker_of(one.path) != one.path.stem for one in recordings)
     return len(set(_speakers_of(recordings))) if is_named else None
 
 
 def _speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
     """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
-    told = _told(recordings)
-    return [told.get(one.path, speaker_of(one.path)) for one in recordings]
+    known_speakers = _known_speakers(recordings)
+    return [known_speakers.get(one.path, speaker_of(one.path)) for one in recordings]
 
 
-def _told(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
+def _known_speakers(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
     """The speakers that transcripts name."""
     return {one.path: one.speaker for one in transcripts_beside([one.path for one in recordings]) if one.speaker}
 

@@ -69,7 +69,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Said:
+class LikelyPhrase:
     """Something that people say."""
 
     text: str
@@ -80,7 +80,7 @@ class Said:
     """How often in an hour of talk."""
 
 
-class ByEar(NamedTuple):
+class TextPromise(NamedTuple):
     """What a model from the text promises, by what the recogniser hears in speech."""
 
     per_hour: float
@@ -97,10 +97,10 @@ class Advice:
     """Its pronunciations, the most usual first."""
     guessed: Sequence[str]
     """Its words that are not in the dictionary: their pronunciation is espeak-ng's."""
-    said: Sequence[Said]
+    confusable_phrases: Sequence[LikelyPhrase]
     """What sounds like it, or contains it, the closest first."""
     language: str = ENGLISH
-    by_ear: ByEar | None = None
+    text_promise: TextPromise | None = None
     """``None`` where it is not known."""
 
     @property
@@ -117,12 +117,12 @@ class Advice:
     @property
     def anyway_per_hour(self) -> float:
         """How often in an hour of talk people say it, or a word with its sound, without meaning to wake anything."""
-        return sum(one.per_hour for one in self.said if one.relation is not Relation.CLOSE)
+        return sum(one.per_hour for one in self.confusable_phrases if one.relation is not Relation.CLOSE)
 
     @property
     def close_per_hour(self) -> float:
         """How often in an hour of talk people say what differs from it by one sound."""
-        near = (one for one in self.said if one.relation is Relation.CLOSE)
+        near = (one for one in self.confusable_phrases if one.relation is Relation.CLOSE)
         return sum(one.per_hour for one in near if one.distance <= CLOSE + _ROUNDING)
 
     @property
@@ -135,7 +135,9 @@ class Advice:
             "said anyway": _grade_of_rate(self.anyway_per_hour),
             "close words": _grade_of_rate(self.close_per_hour),
         }
-        return found if self.by_ear is None else found | {"by ear": _grade_of_rate(self.by_ear.per_hour, QUIET, LIVELY)}
+        if self.text_promise is not None:
+            found["by ear"] = _grade_of_rate(self.text_promise.per_hour, QUIET, LIVELY)
+        return found
 
     @property
     def grade(self) -> Grade:
@@ -162,12 +164,12 @@ def advise(keyword: str) -> Advice:
     ways = pronunciations(keyword)
     words = words_of(keyword)
     guessed = [word for word in words if not known_ways(word) and not word.startswith("[[")]
-    said = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
+    phrases = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
     own = " ".join(words)
-    said |= {phrase: Said(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
-    said[own] = Said(own, Relation.SAME, 0.0, _per_hour(words))
+    phrases |= {phrase: LikelyPhrase(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
+    phrases[own] = LikelyPhrase(own, Relation.SAME, 0.0, _per_hour(words))
     return Advice(
-        keyword, ways, guessed, sorted(said.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
+        keyword, ways, guessed, sorted(phrases.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
     )
 
 
@@ -183,19 +185,19 @@ def advise_in(language: str, keyword: str) -> Advice:
     if not foreign.has_list:
         return Advice(keyword, [way], [], [], language)
 
-    def said(text: str, relation: Relation, away: float = 0.0) -> Said:
+    def phrase_of(text: str, relation: Relation, away: float = 0.0) -> LikelyPhrase:
         zipfs = (
             max(foreign.frequencies.get(one, 0.0) for one in (word, _bare(word))) for word in text.casefold().split()
         )
-        return Said(text, relation, round(away, 2), _WORDS_AN_HOUR * prod(10 ** (zipf - 9) for zipf in zipfs))
+        return LikelyPhrase(text, relation, round(away, 2), _WORDS_AN_HOUR * prod(10 ** (zipf - 9) for zipf in zipfs))
 
     near = (one for one in foreign_confusables(keyword, language) if one.distance <= SHOWN + _ROUNDING)
-    found = {one.text: said(one.text, Relation.CLOSE, one.distance) for one in near if "[[" not in one.text}
+    found = {one.text: phrase_of(one.text, Relation.CLOSE, one.distance) for one in near if "[[" not in one.text}
     same = short_sounds(way)
     for word in foreign.spoken:
         if one_contains([sound := short_sounds(word.phones)], frozenset({same})):
-            found[word.text] = said(word.text, Relation.SAME if sound == same else Relation.INSIDE)
-    found[keyword] = said(keyword, Relation.SAME)
+            found[word.text] = phrase_of(word.text, Relation.SAME if sound == same else Relation.INSIDE)
+    found[keyword] = phrase_of(keyword, Relation.SAME)
     return Advice(keyword, [way], [], sorted(found.values(), key=lambda one: (one.distance, -one.per_hour)), language)
 
 
@@ -262,14 +264,14 @@ def respelt(keyword: str) -> list[str]:
     return [text for text in same if text != words[0]]
 
 
-def _close_words(ways: Sequence[Phones]) -> list[Said]:
+def _close_words(ways: Sequence[Phones]) -> list[LikelyPhrase]:
     return [
-        Said(word.text, Relation.CLOSE, round(away, 2), _per_hour([word.text]))
+        LikelyPhrase(word.text, Relation.CLOSE, round(away, 2), _per_hour([word.text]))
         for word, away in words_near(ways, SHOWN + _ROUNDING)
     ]
 
 
-def _close_phrases(ways: Sequence[Phones]) -> list[Said]:
+def _close_phrases(ways: Sequence[Phones]) -> list[LikelyPhrase]:
     found = {phrase.text: phrase for phrase in phrases_near(ways[0])}
     phrases = list(found.values())
     if not phrases:
@@ -279,23 +281,23 @@ def _close_phrases(ways: Sequence[Phones]) -> list[Said]:
     for number, phrase in enumerate(phrases):
         if phrase.text in set_phrases():  # in each of its pronunciations, as it decides the grade
             away_by_phrase[number] = distances(ways, pronunciations(phrase.text)).min()
-    said = [
-        Said(phrase.text, Relation.CLOSE, round(float(away), 2), _per_hour(phrase.text.split()))
+    close = [
+        LikelyPhrase(phrase.text, Relation.CLOSE, round(float(away), 2), _per_hour(phrase.text.split()))
         for phrase, away in zip(phrases, away_by_phrase, strict=True)
         if away <= SHOWN + _ROUNDING and not contains_sound(phrase.phones, same)
     ]
-    return sorted(said, key=lambda one: -one.per_hour)[:_MAX_PHRASES]
+    return sorted(close, key=lambda one: -one.per_hour)[:_MAX_PHRASES]
 
 
-def _with_its_sound(ways: Sequence[Phones]) -> list[Said]:
+def _with_its_sound(ways: Sequence[Phones]) -> list[LikelyPhrase]:
     """The words that sound the same, in some accent, or have that sound in them."""
     same = frozenset().union(*map(sound_keys, ways))
     found = []
     for word, keys in zip(spoken_words(), _keys_of_words(), strict=True):
         if keys & same:
-            found.append(Said(word.text, Relation.SAME, 0.0, _per_hour([word.text])))
+            found.append(LikelyPhrase(word.text, Relation.SAME, 0.0, _per_hour([word.text])))
         elif one_contains(keys, same):
-            found.append(Said(word.text, Relation.INSIDE, 0.0, _per_hour([word.text])))
+            found.append(LikelyPhrase(word.text, Relation.INSIDE, 0.0, _per_hour([word.text])))
     return found
 
 

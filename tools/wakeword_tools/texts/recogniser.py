@@ -40,7 +40,7 @@ IPA = {
 }  # fmt: skip
 
 
-class HeardAs(NamedTuple):
+class RecognisedWay(NamedTuple):
     """A way to say a text, as the recogniser may hear it."""
 
     variant: Variant
@@ -49,7 +49,7 @@ class HeardAs(NamedTuple):
 
 def recogniser_variants(
     text: str, known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
-) -> tuple[HeardAs, ...]:
+) -> tuple[RecognisedWay, ...]:
     """The ways to say ``text``, each phoneme as its tokens in ``known``, the tokens of the recogniser, with their losses.
 
     ``costs``: of a recogniser that is not the one included, as ``token_costs`` gives them.
@@ -62,13 +62,13 @@ def recogniser_variants(
 
 def in_tokens(
     ways: Iterable[Sequence[str]], known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
-) -> tuple[HeardAs, ...]:
+) -> tuple[RecognisedWay, ...]:
     """Ways to say words, as phonemes without stress: each that has a token for every phoneme, once."""
     among = {phoneme: _among(own, known) for phoneme, own in (costs or token_costs()).items()}
     found = [[among[phoneme] for phoneme in way] for way in ways]
     return tuple(
         dict.fromkeys(
-            HeardAs(tuple(map(tuple, way)), tuple(tuple(one.values()) for one in way))
+            RecognisedWay(tuple(map(tuple, way)), tuple(tuple(one.values()) for one in way))
             for way in found
             if way and all(way)
         )
@@ -115,7 +115,7 @@ def _reduced(phones: list[str]) -> list[list[str]]:
     return [[phone for part in way for phone in part] for way in product(*choices)]
 
 
-def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[HeardAs, ...]:
+def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[RecognisedWay, ...]:
     """``recogniser_variants`` in another language: each sound as the tokens that sound like it.
 
     What the recogniser takes for what is counted for English alone; here a token costs more the less it sounds like it.
@@ -126,7 +126,7 @@ def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[
         found.append(costs)
     if not found or not all(found):
         return ()
-    return (HeardAs(tuple(map(tuple, found)), tuple(tuple(one.values()) for one in found)),)
+    return (RecognisedWay(tuple(map(tuple, found)), tuple(tuple(one.values()) for one in found)),)
 
 
 @cache

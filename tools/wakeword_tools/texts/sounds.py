@@ -33,24 +33,24 @@ SOUNDS_FILE = "sounds.npz.xz"
 _ADDED = 1.0
 _MIN_COST, _MAX_COST = 0.5, 1.5
 
-IPA_OF_HEARD = {
+IPA_OF_PHONEME = {
     **{"AA": "ɑ", "AE": "æ", "AH": "ʌ", "AX": "ə", "AO": "ɔ", "AW": "aʊ", "AY": "aɪ", "EH": "ɛ", "ER": "ɜ", "EY": "eɪ"},
     **{"IH": "ɪ", "IY": "i", "OW": "oʊ", "OY": "ɔɪ", "UH": "ʊ", "UW": "u", "B": "b", "CH": "t͡ʃ", "D": "d", "DH": "ð"},
     **{"F": "f", "G": "ɡ", "HH": "h", "JH": "d͡ʒ", "K": "k", "L": "l", "M": "m", "N": "n", "NG": "ŋ", "P": "p"},
     **{"R": "ɹ", "S": "s", "SH": "ʃ", "T": "t", "TH": "θ", "V": "v", "W": "w", "Y": "j", "Z": "z", "ZH": "ʒ"},
 }
 ACCENTS = (True, False)
-"""Whether each of the two kinds of accents is rhotic (``heard``)."""
-HEARD = tuple(IPA_OF_HEARD)
+"""Whether each of the two kinds of accents is rhotic (``accented``)."""
+PHONEMES = tuple(IPA_OF_PHONEME)
 """Every phoneme that can be heard."""
-_INDEX = {phone: index for index, phone in enumerate(HEARD)}
+_INDEX = {phone: index for index, phone in enumerate(PHONEMES)}
 _YOD_DROPPERS = frozenset({"T", "D", "N", "S", "Z", "L", "TH"})
 
 
 _BEFORE_R = {"IY": "IH", "AE": "EH", "EY": "EH"}
 
 
-def heard(phones: Phones, *, rhotic: bool) -> Sounds:
+def accented(phones: Phones, *, rhotic: bool) -> Sounds:
     """The sounds in an accent that pronounces every R and has one weak vowel (``rhotic``: America, Scotland), or that
     pronounces R only before vowels and has different weak vowels in *rabbit* and *sofa* (England)."""
     sounds: list[str] = []
@@ -76,13 +76,13 @@ def sound_keys(phones: Phones) -> frozenset[Sounds]:
     *Mary* and *merry*, and all unstressed short vowels (*Lenin*, *Lennon*); stress and doubled consonants do not count.
     """
     weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
-    return frozenset({main_key(phones), _merged(heard(weak, rhotic=False)), _merged(heard(phones, rhotic=False))})
+    return frozenset({main_key(phones), _merged(accented(weak, rhotic=False)), _merged(accented(phones, rhotic=False))})
 
 
 def main_key(phones: Phones) -> Sounds:
     """The key for American accents: one name for all texts with this sound."""
     weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
-    american = _merged(heard(weak, rhotic=True))
+    american = _merged(accented(weak, rhotic=True))
     return tuple(
         "AA" if sound == "AO" and after != "R" else sound
         for sound, after in zip(american, (*american[1:], ""), strict=True)
@@ -121,7 +121,7 @@ def feature_table() -> "FeatureTable":
 
 @cache
 def substitution_costs() -> Costs:
-    """``(phonemes, phonemes)`` in the order of ``HEARD``: the cost of replacing one by the other; 0 on the diagonal."""
+    """``(phonemes, phonemes)`` in the order of ``PHONEMES``: the cost of replacing one by the other; 0 on the diagonal."""
     return sound_table()["costs"]
 
 
@@ -154,7 +154,7 @@ class SoundBatch(NamedTuple):
     rows: NDArray[np.intp]
     """``(rows,)``: the index of each among all encoded pronunciations."""
     sounds: NDArray[np.intp]
-    """``(rows, length)``: indices in ``HEARD``."""
+    """``(rows, length)``: indices in ``PHONEMES``."""
 
 
 def encoded(spoken: Sequence[Phones]) -> list[SoundBatch]:
@@ -163,7 +163,7 @@ def encoded(spoken: Sequence[Phones]) -> list[SoundBatch]:
     for rhotic in ACCENTS:
         by_length: dict[int, tuple[list[int], list[list[int]]]] = {}
         for row, phones in enumerate(spoken):
-            sounds = _indices(heard(phones, rhotic=rhotic))
+            sounds = _indices(accented(phones, rhotic=rhotic))
             rows, members = by_length.setdefault(len(sounds), ([], []))
             rows.append(row)
             members.append(sounds)
@@ -186,7 +186,7 @@ def distances_within(target: Sequence[Phones], others: Sequence[SoundBatch], cou
     """``distances`` to the ``count`` encoded pronunciations; can be infinite for those farther than ``limit``."""
     found = np.full(count, np.inf)
     for batch in others:
-        for sounds in {heard(phones, rhotic=batch.rhotic) for phones in target}:
+        for sounds in {accented(phones, rhotic=batch.rhotic) for phones in target}:
             if abs(batch.sounds.shape[1] - len(sounds)) * _ADDED <= limit:
                 edits = edit_distances(_indices(sounds), batch.sounds, substitution_costs())
                 found[batch.rows] = np.minimum(found[batch.rows], edits)

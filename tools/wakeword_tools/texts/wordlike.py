@@ -8,10 +8,10 @@ import numpy as np
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.lexicon import could_be_english, could_begin
 from wakeword_tools.texts.phonemes import VOWELS, Phones, as_espeak_reads, from_espeak, is_vowel, known_ways, to_espeak
-from wakeword_tools.texts.sounds import HEARD, sound_keys
+from wakeword_tools.texts.sounds import PHONEMES, sound_keys
 
-_CONSONANTS = tuple(sound for sound in HEARD if sound not in VOWELS and sound != "AX")
-_FULL_VOWELS = tuple(sound for sound in HEARD if sound in VOWELS)
+_CONSONANTS = tuple(sound for sound in PHONEMES if sound not in VOWELS and sound != "AX")
+_FULL_VOWELS = tuple(sound for sound in PHONEMES if sound in VOWELS)
 MIN_FRAGMENT = 2
 """Phonemes of the shortest part of a word that counts as a text like it."""
 

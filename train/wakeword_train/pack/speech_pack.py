@@ -140,7 +140,7 @@ class Phonemes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeardPack:
+class RecognisedPack:
     """What the phoneme recogniser hears in a pack that was read."""
 
     path: Path
@@ -194,7 +194,7 @@ class HeardPack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeechPack(HeardPack):
+class SpeechPack(RecognisedPack):
     """A pack that was read."""
 
     mfcc_codec: BlockCodec
@@ -243,9 +243,9 @@ def read_pack(path: Path) -> SpeechPack:
     return _read(path, _pack)
 
 
-def read_heard(path: Path) -> HeardPack:
+def read_recognised(path: Path) -> RecognisedPack:
     """``read_pack`` without the parts that need no phonemes, which take longer to unpack."""
-    return _read(path, _heard)
+    return _read(path, _recognised)
 
 
 _Kind = TypeVar("_Kind")
@@ -277,14 +277,14 @@ def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
         return {name: found[name] for name in found.files}
 
 
-def _heard(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> HeardPack:
+def _recognised(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> RecognisedPack:
     counts = arrays["phoneme_counts"].astype(np.int64)
     recordings = tuple(
         PackedRecording(one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"]))
         for one in header["recordings"]
     )
     tokens, losses = arrays["phoneme_tokens"], arrays["phoneme_losses"]
-    return HeardPack(
+    return RecognisedPack(
         path=path,
         recordings=recordings,
         licence=header["licence"],
@@ -301,7 +301,7 @@ def _codec(arrays: _Arrays, name: str) -> BlockCodec:
 
 
 def _pack(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> SpeechPack:
-    heard = _heard(path, header, arrays, data)
+    heard = _recognised(path, header, arrays, data)
     codec = _codec(arrays, "embedding")
     mfcc = _codec(arrays, "mfcc").decode(arrays["mfcc"])
     embeddings = codec.decode(arrays["embedding"]).astype(np.float16)

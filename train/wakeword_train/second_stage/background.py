@@ -20,7 +20,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
-from wakeword_train.quick_gate import heard_quickly
+from wakeword_train.quick_gate import quick_outputs
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
 from wakeword_train.second_stage.looks.examples import Recordings
 
@@ -98,7 +98,7 @@ class _PackedSound:
     @cached_property
     def _quick(self) -> Array:
         """What the quick recogniser hears, after ``STEPS`` steps in which it heard nothing yet."""
-        heard = heard_quickly(self._mfcc.numpy())
+        heard = quick_outputs(self._mfcc.numpy())
         return np.concatenate([np.repeat(heard[:1], STEPS, axis=0), heard])
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:

@@ -147,10 +147,10 @@ def _do_batch(work: Work[Any, Any], run: str, items: Sequence[Any], version: str
 
         _ready.clear()
         _ready[run] = work.begin(report), done
-    do, told = _ready[run]
-    told[:] = 0.0, 0.0
+    do, totals = _ready[run]
+    totals[:] = 0.0, 0.0
     rows = [do(item) for item in items]
-    return rows, told[0], told[1]
+    return rows, totals[0], totals[1]
 
 
 def _unfit(found: str, wanted: str = __version__) -> WorkerError:

@@ -24,7 +24,7 @@ from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_experiments.two_stages.anyword import collection_speaker
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.scores import events_at, stream_scores
-from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
+from wakeword_tools.texts.recogniser import RecognisedWay, foreign_variants, recogniser_variants
 
 INCLUDED = ("alexa", "computer", "jarvis", "marvin", "seven", "stop")
 
@@ -61,7 +61,7 @@ def _told(
     heard = {folder: [network.log_probabilities(read_audio(path)) for path in some] for folder, some in files.items()}
     rows = []
     for folder, said in words.items():
-        ways: tuple[HeardAs, ...] = (
+        ways: tuple[RecognisedWay, ...] = (
             recogniser_variants(said, network.tokens)
             if code == ENGLISH
             else foreign_variants(said, code, network.tokens)

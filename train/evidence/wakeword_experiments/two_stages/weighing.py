@@ -193,9 +193,9 @@ def weighing_page(record: Mapping[str, Any], *, figures: str) -> str:
             "the candidates an hour that its gate lets pass. *As before* and *usual* are weighted sums of the first "
             "stage's logit, the head's and the phonemes' "
             f"score, {_text(EARLIER)} and {_text(PRIOR_WEIGHTS.tolist())}; *own* the sum with the weights of the model "
-            "itself, in which the phonemes weigh as voices' tell the word from the speech of the training; *surprises* the sum of "
-            "minus the logarithm of how many candidates an hour reach each part, from one half of the speech, judged on "
-            "the other; *learned on the others* the weights of a grid that find most people of the other words.",
+            "itself, in which the phonemes weigh as voices' tell the word from the speech of the training; *surprises* the "
+            "sum of minus the logarithm of how many candidates an hour reach each part, from one half of the speech, "
+            "judged on the other; *learned on the others* the weights of a grid that find most people of the other words.",
             "",
             *rows,
             "",
