@@ -157,7 +157,8 @@ def test_two_windows_share_what_is_heard_and_no_embedding_is_asked(
     network = AmplifiedSound.log_probabilities
 
     def noted(self: AmplifiedSound, recogniser: PhonemeNetwork, end: int) -> Array:
-        heard.append(end)
+        if stage.phonemes is not None and recogniser is stage.phonemes.network:
+            heard.append(end)
         return network(self, recogniser, end)
 
     monkeypatch.setattr(AmplifiedSound, "log_probabilities", noted)
@@ -290,6 +291,19 @@ def test_what_the_pack_heard_counts_apart_from_who_says_the_word(
     assert np.flatnonzero(whole == 0).tolist() == [2, 3, 4, 5, 12, 13, 14, 15]
     without = np.concatenate(pack_fits(pack, ["abc"], keyword, TOKENS))
     assert (without == 0).sum() == 4
+
+
+def test_a_second_opinion_of_the_same_changes_nothing_and_of_silence_leaves_less(
+    packed: tuple[RecognisedPack, KeywordPhonemes],
+) -> None:
+    pack, keyword = packed
+    silence = dataclasses.replace(pack, phonemes=dataclasses.replace(pack.phonemes, tokens=np.zeros(400, np.uint8)))
+    (alone,) = pack_fits(pack, ["other"], keyword, TOKENS)
+    same, less = (pack_fits(pack, ["other"], keyword, TOKENS, other)[0] for other in (pack, silence))
+    found = alone > LOWEST
+    np.testing.assert_allclose(same[found], alone[found], atol=1e-6)
+    assert (less[found] < alone[found]).all()
+    assert (less <= same).all()
 
 
 def test_near_words_are_others_than_the_word_and_keep_their_speech_from_it(sentences: Array, tmp_path: Path) -> None:

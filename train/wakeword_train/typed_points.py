@@ -24,7 +24,6 @@ from wakeword_train.pack.speech_pack import (
     FRAMES_OF_PHONEME,
     NOISE,
     STARTER,
-    UNLISTED,
     RecognisedPack,
     hours_of,
 )
@@ -78,10 +77,8 @@ def pack_fits(
     parts = pack.parts
     for form in forms:
         parts = without_keyword(parts, pack.transcripts, form)
-    silent = np.full(len(tokens), -UNLISTED, np.float32)
-    silent[tokens.index(BLANK)] = 0
-
-    before = np.repeat(silent[None], _LOOK, axis=0)
+    blank = tokens.index(BLANK)
+    before = pack.phonemes.between(-_LOOK, 0, len(tokens), blank)
     least = MIN_DEFAULT_FIT - _ROOM
     least_alone = least if opinion is None else fit_without_opinion(least)
     found = list[Scores]()
@@ -89,7 +86,7 @@ def pack_fits(
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
 
         def heard_in(some: RecognisedPack, first: int = first, last: int = last) -> Array:
-            return np.concatenate([before, some.phonemes.between(first, last, len(tokens), tokens.index(BLANK))])
+            return np.concatenate([before, some.phonemes.between(first, last, len(tokens), blank)])
 
         heard = heard_in(pack)
         fits = _fits(keyword, keyword.of_states(heard), least_alone)
@@ -121,17 +118,13 @@ def score_of_fit(fit: float) -> float:
     return fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit)
 
 
-def _hours(looks: Sequence[Scores]) -> float:
-    return hours_of(sum(map(len, looks)) * _HOP)
-
-
 def points_of_fits(
     fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
 ) -> list[OperatingPoint]:
     """The points for each rate of false accepts an hour that the looks at speech, ``pack_fits``, can keep, the strictest
     first; in ``noise``, of another pack, each has at most one an hour. Raises ``TooCommonError`` if there is none.
     """
-    hours, noise_hours = _hours(fits), _hours(noise)
+    hours, noise_hours = (hours_of(sum(map(len, looks)) * _HOP) for looks in (fits, noise))
     noises = [np.exp(some) for some in noise]
     of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_HOP)
     streams = [np.exp(some) for some in fits]

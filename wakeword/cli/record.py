@@ -9,16 +9,15 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.errors import AudioDeviceError, DataError
+from wakeword.base.errors import DataError
 from wakeword.base.text import counted, printable
-from wakeword.cli.console import complain, note
+from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
-from wakeword.takes.playback import play
-from wakeword.takes.take import MIN_TAKES, Fault, Take, TakeFolder, TakeStream, learn_voice
+from wakeword.takes.take import MIN_TAKES, Take, TakeFolder, TakeStream, learn_voice
 
 _FAULTS_IN_A_ROW = 5
 """Rejected takes after which recording without questions is given up."""
@@ -48,7 +47,7 @@ class RecordOptions:
 def record(options: RecordOptions) -> None:
     """Record a wake word several times, with a countdown and a check of each take.
 
-    A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and repeated.
+    A take that is too quiet, clipped, cut off or empty is repeated.
     Prints the file of each good take. The microphone is open only during the countdown and the take.
     """
     folder = TakeFolder(options.out, options.word)
@@ -82,7 +81,6 @@ class _Session:
     def __init__(self, microphone: Microphone, options: RecordOptions) -> None:
         self._microphone = microphone
         self._options = options
-        self._plays = True
 
     def takes(self) -> Iterator[Take]:
         """The takes to keep: fewer than requested if the person quits.
@@ -101,7 +99,6 @@ class _Session:
                 keep = answer != "r"
             else:
                 note(f"{name}: {take.fault.value} ({take.level:.0f} dB)")
-                self._play(take)
                 answer = self._ask("Enter to repeat it, k to keep it anyway, q to quit ")
                 keep = answer == "k"
             faults = 0 if keep else faults + 1
@@ -122,16 +119,6 @@ class _Session:
                 if stream.is_complete:
                     break
         return stream.take()
-
-    def _play(self, take: Take) -> None:
-        if not self._plays or take.fault is Fault.SILENT:
-            return
-        try:
-            play(take.samples)
-        except AudioDeviceError as error:
-            # Reported once: recording continues without playback.
-            self._plays = False
-            complain(error)
 
     def _ask(self, question: str) -> str:
         """The first letter of the answer in lower case: empty without questions, q at the end of the input."""

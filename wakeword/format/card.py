@@ -20,6 +20,8 @@ from wakeword.format.verifier_card import VerifierCard, require_above_floor
 
 SCHEMA = 4
 """Version of the layout of a file with a card, and with a digest (``format.digest``)."""
+_LATER = "near", "near_losses", "opinion_digest", "phoneme_losses", "phoneme_step", "quick_digest", "quick_gate"
+"""Entries of a second stage that cards without them do not hold."""
 _MAX_CARD_BYTES = 2**20
 """Largest size of the card as JSON; the included models have 12 kB."""
 
@@ -117,18 +119,8 @@ class ModelCard:
         points = content["operating_points"]
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
-            optional = (
-                "near",
-                "near_losses",
-                "opinion_digest",
-                "phoneme_losses",
-                "phoneme_step",
-                "quick_digest",
-                "quick_gate",
-            )
-            for entry in optional:
-                if not content["verifier"][entry]:
-                    del content["verifier"][entry]
+            entries = content["verifier"].items()
+            content["verifier"] = {name: part for name, part in entries if part or name not in _LATER}
         for point in points:
             if point["by_folds"] is None:
                 del point["by_folds"]

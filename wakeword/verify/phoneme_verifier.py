@@ -4,6 +4,7 @@ import json
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -83,18 +84,18 @@ def _faint_noise(samples: int) -> Array:
     return np.asarray(_NOISE * (2.0**-31 * (mixed ^ mixed >> np.uint32(16)) - 1), np.float32)
 
 
+@dataclass(frozen=True)
 class PhonemeVerifier:
     """How well a word's phonemes fit what the recogniser hears."""
 
-    def __init__(
-        self, keyword: "KeywordPhonemes", network: PhonemeNetwork, opinion: PhonemeNetwork | None = None
-    ) -> None:
-        """``opinion``: another recogniser with the same tokens."""
-        self.keyword, self.network, self.opinion = keyword, network, opinion
+    keyword: "KeywordPhonemes"
+    network: PhonemeNetwork
+    opinion: PhonemeNetwork | None = None
+    """Another recogniser with the same tokens."""
 
     def evidence(self, samples: Array) -> float:
-        """See ``fit``, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
-        return self.fit(lambda network: network.log_probabilities(samples))
+        """``KeywordPhonemes.score`` without a second opinion, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
+        return self.keyword.score(self.network.log_probabilities(samples))
 
     def fit(self, heard_by: Callable[[PhonemeNetwork], Array]) -> float:
         """``KeywordPhonemes.score`` of what the recogniser hears, or with a second opinion where it hears something.

@@ -51,10 +51,10 @@ class SecondStage:
         self.head = head
         self.embedding = embedding
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
-        self.phonemes: PhonemeVerifier | None = None
+        self.phonemes = (
+            PhonemeVerifier(KeywordPhonemes.of_card(card, phonemes.tokens), phonemes, opinion) if phonemes else None
+        )
         """``None`` if the card lists no recogniser."""
-        if phonemes is not None:
-            self.phonemes = PhonemeVerifier(KeywordPhonemes.of_card(card, phonemes.tokens), phonemes, opinion)
 
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see

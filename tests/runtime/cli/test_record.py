@@ -59,29 +59,19 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeMicrophone]:
     return FakeMicrophone
 
 
-@pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> list[Samples]:
-    """The sounds that are played back."""
-    sounds: list[Samples] = []
-    monkeypatch.setattr("wakeword.cli.record.play", sounds.append)
-    return sounds
-
-
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_good_takes_are_written_and_the_others_played_back_and_repeated(
-    cli: Cli, fake: type[FakeMicrophone], played: list[Samples], tmp_path: Path
-) -> None:
-    fake.recordings = [SPOKEN, NOISE, 0.001 * SPOKEN, SPOKEN]
+def test_good_takes_are_written_and_the_others_repeated(cli: Cli, fake: type[FakeMicrophone], tmp_path: Path) -> None:
+    fake.recordings = [SPOKEN, NOISE, 0.001 * SPOKEN, 0 * SPOKEN, SPOKEN]
     done = cli("record", "hey low", "--out", tmp_path / "clips", "--count", "2", "--countdown", "0", "--yes")
     assert done.status == 0, done.err
     assert done.out.splitlines() == [str(tmp_path / "clips" / f"hey_low-000{number}.wav") for number in (1, 2)]
     assert names(tmp_path / "clips") == ["hey_low-0001.wav", "hey_low-0002.wav"]
-    assert [bool(np.abs(sound).max() < 0.001) for sound in played] == [True, True]
     assert "no word stands out" in done.err
     assert "too quiet" in done.err
+    assert "digital silence" in done.err
     info = soundfile.info(tmp_path / "clips" / "hey_low-0002.wav")
     assert (info.samplerate, info.channels, info.subtype) == (16_000, 1, "PCM_16")
     # Only their owner reads them.
@@ -123,15 +113,6 @@ def test_the_next_command_is_said_whole(
         assert line.startswith(said)
 
 
-def test_digital_silence_is_not_played_back(
-    cli: Cli, fake: type[FakeMicrophone], played: list[Samples], tmp_path: Path
-) -> None:
-    fake.recordings = [0 * SPOKEN, SPOKEN]
-    done = cli("record", "low", "--out", tmp_path, "--count", "1", "--countdown", "0", "--yes")
-    assert (done.status, played) == (0, [])
-    assert "digital silence" in done.err
-
-
 def test_numbering_continues_and_nothing_is_overwritten(cli: Cli, fake: type[FakeMicrophone], tmp_path: Path) -> None:
     (tmp_path / "low-0007.flac").write_bytes(b"old")
     fake.recordings = [SPOKEN, SPOKEN]
@@ -143,7 +124,7 @@ def test_numbering_continues_and_nothing_is_overwritten(cli: Cli, fake: type[Fak
 
 
 def test_a_person_repeats_keeps_and_quits(
-    cli: Cli, fake: type[FakeMicrophone], played: list[Samples], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, fake: type[FakeMicrophone], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Begin; repeat a good take; go on; keep a quiet one anyway; quit, which keeps the last good one.
     monkeypatch.setattr("sys.stdin", Terminal("\nr\n\nk\nq\n"))
@@ -151,7 +132,6 @@ def test_a_person_repeats_keeps_and_quits(
     done = cli("record", "low", "--out", tmp_path, "--countdown", "0")
     assert done.status == 0, done.err
     assert len(done.out.splitlines()) == 3
-    assert len(played) == 1
     assert np.abs(read_audio(tmp_path / "low-0002.wav")).max() < 0.001
 
 
@@ -165,27 +145,11 @@ def test_nothing_is_recorded_after_quitting_immediately(
     assert not (tmp_path / "clips").exists()
 
 
-def test_without_an_output_device_recording_continues(
-    cli: Cli, fake: type[FakeMicrophone], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_device(sound: Samples) -> None:
-        raise AudioDeviceError("no output device")
-
-    monkeypatch.setattr("wakeword.cli.record.play", no_device)
-    fake.recordings = [NOISE, NOISE, SPOKEN]
-    done = cli("record", "low", "--out", tmp_path, "--count", "1", "--countdown", "0", "--yes")
-    assert (done.status, len(done.out.splitlines())) == (0, 1)
-    assert done.err.count("no output device") == 1
-
-
-def test_recording_without_questions_is_given_up(
-    cli: Cli, fake: type[FakeMicrophone], played: list[Samples], tmp_path: Path
-) -> None:
+def test_recording_without_questions_is_given_up(cli: Cli, fake: type[FakeMicrophone], tmp_path: Path) -> None:
     fake.recordings = [SPOKEN, *[NOISE] * 9]
     done = cli("record", "low", "--out", tmp_path, "--countdown", "0", "--yes")
     assert done.status == 1
     assert "5 takes in a row" in done.err.splitlines()[-1]
-    assert len(played) == 5
     assert len(done.out.splitlines()) == 1
 
 

@@ -21,7 +21,9 @@ from wakeword.verify.phoneme_verifier import (
     WORD_BOUNDARY,
     KeywordPhonemes,
     PhonemeNetwork,
+    PhonemeVerifier,
     as_recogniser_hears,
+    fit_without_opinion,
     tokens_of_text,
 )
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
@@ -182,6 +184,31 @@ def test_the_place_of_a_word_is_where_it_alone_loses_what_it_does_in_all(seed: i
     losses = matrix - matrix.max(axis=1, keepdims=True)
     places = [losses[first:last] for last in range(2, frames + 1) for first in range(last - 1)]
     assert max(map(keyword.lost_in, places)) == pytest.approx(2 * keyword.score(matrix), abs=1e-4)
+
+
+@settings(max_examples=80)
+@given(seed=st.integers(0, 1_000), frames=st.integers(5, 20), scale=st.floats(0.1, 3))
+def test_a_second_opinion_is_asked_where_the_word_may_be_and_what_both_say_lies_between(
+    seed: int, frames: int, scale: float
+) -> None:
+    first, second = PhonemeNetwork.__new__(PhonemeNetwork), PhonemeNetwork.__new__(PhonemeNetwork)
+    heard = {first: scale * random_matrix(frames, seed), second: scale * random_matrix(frames, seed + 1_001)}
+    keyword = KeywordPhonemes((spelled("abc"),), TOKENS)
+    alone, other = keyword.score(heard[first]), max(keyword.score(heard[second]), -3.0)
+    asked: list[PhonemeNetwork] = []
+
+    def heard_by(network: PhonemeNetwork) -> Array:
+        asked.append(network)
+        return heard[network]
+
+    fit = PhonemeVerifier(keyword, first, second).fit(heard_by)
+    if second in asked:
+        assert min(alone, other) - 1e-9 <= fit <= max(alone, other) + 1e-9
+        assert fit_without_opinion(fit) <= alone + 1e-9
+    else:
+        assert fit == alone <= -2.5
+    assert PhonemeVerifier(keyword, first).fit(heard.__getitem__) == alone
+    assert PhonemeVerifier(keyword, first, first).fit(heard.__getitem__) == pytest.approx(alone, abs=1e-9)
 
 
 def test_nothing_to_search_for_or_in_scores_minus_infinity() -> None:

@@ -122,8 +122,8 @@ def opinion_page(record: Mapping[str, Any], *, figures: str) -> str:
         "# A second opinion",
         "",
         "Words from their text: the share of recordings that are found in the looks of [typed](typed-ear.md), where "
-        "the included recogniser is asked too where the ear finds the word, by what it counts. Mean over four conditions "
-        f"and thresholds for {', '.join(f'{rate:g}' for rate in ALLOWED)} false accepts an hour of that speech, in percent.",
+        "the included recogniser is asked too where the ear finds the word, by what it counts. Mean, in percent, over four "
+        f"conditions and thresholds of {', '.join(f'{rate:g}' for rate in ALLOWED)} false accepts an hour of that speech.",
         "",
         f"| | {' | '.join(names)} |",
         f"| --- |{' ---: |' * len(names)}",
