@@ -21,16 +21,16 @@ ECHO_BLOCK = 2_560
 _PARTITIONS = 4
 ECHO_SAMPLES = _PARTITIONS * ECHO_BLOCK
 """Samples for which a sound of the loudspeaker stays in the echo that is taken out, its delay included."""
-_KEEP = np.float32(0.998**2)
+_COVARIANCE_DECAY = np.float32(0.998**2)
 """Share of the filter's covariance that remains certain from block to block."""
 _SMOOTHING = np.float32(0.8)
-_LITTLE = 0.4
+_LEARNED_ERROR_SHARE = 0.4
 """Share of the filter's errors in what is left of a block, up to which it learns from every second block alone."""
-_UNKNOWN = 10.0
+_INITIAL_VARIANCE = 10.0
 """Variance of a filter that is not known yet: the echo may be 10 dB louder than what the loudspeaker gets."""
 _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
 """Energy up to which a block of the reference is silent: -80 dB of full scale."""
-_COPY = 0.98
+_COPY_CORRELATION = 0.98
 """Correlation of a block from which the reference is the microphone at the same moment."""
 _MAX_DRIFT = 300e-6
 _DELAY_STEP, _RATE_STEP = 1.0, 0.3
@@ -62,7 +62,7 @@ class EchoCanceller:
     def __init__(self) -> None:
         bins = ECHO_BLOCK + 1
         self._weights: Spectrum = np.zeros((_PARTITIONS, bins), np.complex64)
-        self._variance: Array = np.full((_PARTITIONS, bins), _UNKNOWN, np.float32)
+        self._variance: Array = np.full((_PARTITIONS, bins), _INITIAL_VARIANCE, np.float32)
         # The newest spectrum stands first, and the older ones after it: written twice, so that they are always one slice.
         self._spectra: Spectrum = np.zeros((2 * _PARTITIONS, bins), np.complex64)
         self._powers: Array = np.zeros((2 * _PARTITIONS, bins), np.float32)
@@ -99,7 +99,7 @@ class EchoCanceller:
         self._spectra[:] = 0
         self._powers[:] = 0
         self._variance += _power(self._weights)
-        np.minimum(self._variance, _UNKNOWN, out=self._variance)
+        np.minimum(self._variance, _INITIAL_VARIANCE, out=self._variance)
 
     def cancel(self, microphone: Array, reference: Array, number: int, *, learn: bool = True) -> Array:
         """The next block of the microphone, ``(2560,)`` float32, without the echo; the same array if there is none.
@@ -128,7 +128,7 @@ class EchoCanceller:
         echo: Spectrum = np.multiply(self._weights, spectra, out=self._products).sum(0)
         rest: Array = (microphone - np.fft.irfft(echo, 2 * ECHO_BLOCK)[ECHO_BLOCK:]).astype(np.float32, copy=False)
         left = float(rest @ rest)
-        if learn and (number % 2 or self._teaches > _LITTLE):
+        if learn and (number % 2 or self._teaches > _LEARNED_ERROR_SHARE):
             self._learn(rest, echo, spectra)
         # While the filter is still wrong, the echo is better left as it is.
         return rest if left <= float(microphone @ microphone) else microphone
@@ -136,7 +136,7 @@ class EchoCanceller:
     def _is_copy(self, microphone: Array, newest: Array, *, is_silent: bool) -> bool:
         """Whether the reference is the microphone at the same moment: then the filter would take out the user's voice."""
         product = float(newest @ microphone)
-        found = product * product > _COPY**2 * float(newest @ newest) * float(microphone @ microphone)
+        found = product * product > _COPY_CORRELATION**2 * float(newest @ newest) * float(microphone @ microphone)
         if found and not is_silent and not self._warned:
             logger.warning(
                 "the playback reference is the microphone itself, so nothing is taken out; give what the loudspeaker gets"
@@ -172,8 +172,8 @@ class EchoCanceller:
         step *= self._variance
         step *= error
         self._weights += step
-        unknown *= (-0.5 * _KEEP) * weight
-        unknown += _KEEP
+        unknown *= (-0.5 * _COVARIANCE_DECAY) * weight
+        unknown += _COVARIANCE_DECAY
         self._variance *= unknown
         partition = self._learned % _PARTITIONS
         self._learned += 1
@@ -184,7 +184,7 @@ class EchoCanceller:
         weights[:] = np.fft.rfft(response)
         moved = np.float32(2 * delay) * _OMEGA
         moved *= moved
-        moved += 1 - _KEEP
+        moved += 1 - _COVARIANCE_DECAY
         moved *= _PARTITIONS * _power(weights)
         self._variance[partition] += moved
 

@@ -23,14 +23,7 @@ from benchmarks.own_engine import OURS
 from benchmarks.performance_page import endurance, write_page
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
-from benchmarks.speech_cost import (
-    MIN_SECONDS,
-    TYPED_COUNTS,
-    TYPED_WORDS,
-    WORD_COUNTS,
-    speech_costs,
-    typed_models,
-)
+from benchmarks.speech_cost import MIN_SECONDS, TYPED_COUNTS, TYPED_WORDS, WORD_COUNTS, speech_costs, typed_models
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
 from benchmarks.streams import detectors_round, pool_round, stream_costs
 from wakeword import Detection, Detector, load_model

@@ -300,7 +300,7 @@ def test_a_second_opinion_of_the_same_changes_nothing_and_of_silence_leaves_less
     silence = dataclasses.replace(pack, phonemes=dataclasses.replace(pack.phonemes, tokens=np.zeros(400, np.uint8)))
     (alone,) = pack_fits(pack, ["other"], keyword, TOKENS)
     same, less = (pack_fits(pack, ["other"], keyword, TOKENS, other)[0] for other in (pack, silence))
-    found = alone > LOWEST
+    found = alone > MIN_DEFAULT_FIT
     np.testing.assert_allclose(same[found], alone[found], atol=1e-6)
     assert (less[found] < alone[found]).all()
     assert (less <= same).all()

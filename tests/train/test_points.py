@@ -8,7 +8,7 @@ import pytest
 from wakeword.base.events import SILENT
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_train.points import FEW, LOOSEST, default_point, found, points_of
+from wakeword_train.points import FEW_PEOPLE, LOOSEST_RATE, default_point, found, points_of
 
 
 def hourly(target: float, recall: float, positives: int, voices: float | None = None) -> OperatingPoint:
@@ -36,10 +36,10 @@ def test_where_none_finds_three_quarters_each_loosening_has_to_be_worth_it() -> 
 
 
 def test_no_default_is_looser_than_the_loosest_unless_nothing_else_is_supported() -> None:
-    stricter, loosest, laxer = hourly(0.5, 0.5, 40), hourly(LOOSEST, 0.55, 40), hourly(LOOSEST + 2, 0.9, 40)
+    stricter, loosest, laxer = hourly(0.5, 0.5, 40), hourly(LOOSEST_RATE, 0.55, 40), hourly(LOOSEST_RATE + 2, 0.9, 40)
     assert default_point([stricter, loosest, laxer], SILENT) == stricter
-    even_laxer = hourly(LOOSEST + 5, 0.95, 40)
-    assert default_point([hourly(LOOSEST + 2, 0.5, 40), even_laxer], SILENT).target == LOOSEST + 2
+    even_laxer = hourly(LOOSEST_RATE + 5, 0.95, 40)
+    assert default_point([hourly(LOOSEST_RATE + 2, 0.5, 40), even_laxer], SILENT).target == LOOSEST_RATE + 2
 
 
 def test_two_people_do_not_make_a_default() -> None:
@@ -84,8 +84,8 @@ def test_close_words_bound_the_default_loosely_until_enough_people_said_the_word
         )
         return next(point.threshold for point in points_of(scores, "", "", SILENT) if point.kind == "fa_per_hour")
 
-    assert threshold(0) < threshold(FEW) - 0.1
-    assert threshold(0) == threshold(FEW - 1)
+    assert threshold(0) < threshold(FEW_PEOPLE) - 0.1
+    assert threshold(0) == threshold(FEW_PEOPLE - 1)
 
 
 def by_voices(*, people: int, events: int, hours: float) -> OperatingPoint:
@@ -106,7 +106,7 @@ def by_voices(*, people: int, events: int, hours: float) -> OperatingPoint:
     return default_point(points_of(scores, "", "", SILENT), SILENT)
 
 
-@pytest.mark.parametrize("people", [0, FEW - 1])
+@pytest.mark.parametrize("people", [0, FEW_PEOPLE - 1])
 def test_one_highest_score_of_two_hours_sets_no_default_of_voices(people: int) -> None:
     point = by_voices(people=people, events=3, hours=2.0)
     assert point.false_accepts_per_hour is not None
@@ -114,7 +114,7 @@ def test_one_highest_score_of_two_hours_sets_no_default_of_voices(people: int) -
 
 
 def test_people_or_more_hours_keep_the_strict_default() -> None:
-    many = by_voices(people=FEW, events=3, hours=2.0)
+    many = by_voices(people=FEW_PEOPLE, events=3, hours=2.0)
     assert many.false_accepts_per_hour is not None
     assert (many.false_accepts_per_hour.count, many.target) == (0, 1.0)
     assert by_voices(people=0, events=10, hours=20.0).target == 0.5

@@ -14,7 +14,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.cards import embed_card
 from wakeword_train.data.clips import Clip
 from wakeword_train.from_text import model_of_text
-from wakeword_train.points import FEW, TYPED, require_trained
+from wakeword_train.points import FEW_PEOPLE, TYPED, require_trained
 from wakeword_train.recipe import default_recipe
 from wakeword_train.report.verdict import verdict
 from wakeword_train.second_stage.evidence import Evidence
@@ -109,7 +109,7 @@ def test_the_text_is_kept_where_it_finds_more_and_promises_as_much_and_the_train
 
 def test_ten_people_decide_and_voices_no_more(tmp_path: Path, of_text: bytes) -> None:
     typed = parse_model(of_text)
-    for people, of, clips in ((FEW, "people", FEW), (FEW - 1, "synthetic voices", 12)):
+    for people, of, clips in ((FEW_PEOPLE, "people", FEW_PEOPLE), (FEW_PEOPLE - 1, "synthetic voices", 12)):
         result = result_of(tmp_path / "jarvis.onnx", held_out(people=people, voices=12, found=people))
         assert result.second_stage is not None
         card = read_model(result.path).card

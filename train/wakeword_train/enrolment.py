@@ -21,14 +21,7 @@ from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
-from wakeword_train.points import (
-    base_model,
-    check_target,
-    default_point,
-    put_into_place,
-    require_trained,
-    selection,
-)
+from wakeword_train.points import base_model, check_target, default_point, put_into_place, require_trained, selection
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 

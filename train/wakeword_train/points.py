@@ -32,22 +32,22 @@ COMPARED = "compared"
 """Key of what the model of a text and the trained one found of the same clips, in the card's record of training."""
 
 MIN_RECALL = 0.75
-"""Share of the positives that a default point finds if a point of at most ``LOOSEST`` does."""
-LOOSEST = 3.0
+"""Share of the positives that a default point finds if a point of at most ``LOOSEST_RATE`` does."""
+LOOSEST_RATE = 3.0
 """False accepts an hour up to which a default point is loosened: an event in 20 minutes of speech."""
-WORTH = 0.1
+MIN_GAIN = 0.1
 """Share of the positives that a laxer default point has to find in addition if none finds ``MIN_RECALL``."""
-FEW = 10
+FEW_PEOPLE = 10
 """With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
 _SILENT, _SILENT_OF_VOICES = DEFAULT_TARGETS[0], Target(RateKind.FPR, 0.2)
-"""What the points of false accepts an hour keep too: where people say the word, and where fewer than ``FEW`` people do.
+"""What the points of false accepts an hour keep too: where people say the word, and where fewer than ``FEW_PEOPLE`` do.
 
 Close words by the voices that a model learned from are harder than the background: with the first rate they alone decided
 the default of words from text alone, far above the background, and lost a third of the people
 (train/evidence/text-alone.md)."""
 
 _BY_LUCK = 2.0
-"""Where fewer than ``FEW`` people say the word, the default may have so many false accepts an hour if the strictest point
+"""Where fewer than ``FEW_PEOPLE`` say the word, the default may have so many false accepts an hour if the strictest point
 stands above all of the background: of a starter pack's two hours one score, the highest, then set it, by luck. Words from
 text alone are found in fewer recordings with that, and fire a quarter less often (train/evidence/text-alone.md)."""
 
@@ -105,7 +105,7 @@ def _silent_for_words(scores: ScoreSet, silent: OperatingPoint) -> ScoreSet:
     """The scores with a least threshold for words that sound like the keyword, which speech that hardly ever fires would
     allow to be lower; ``silent``: the point of ``_SILENT``."""
     threshold = silent.threshold
-    if scores.only_synthetic or len(scores.positives) < FEW:
+    if scores.only_synthetic or len(scores.positives) < FEW_PEOPLE:
         threshold = min(threshold, choose_threshold(scores, _SILENT_OF_VOICES).threshold)
     return dataclasses.replace(scores, least_threshold=max(scores.least_threshold, threshold))
 
@@ -114,7 +114,7 @@ def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, events:
     """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives and is not
     set by luck.
 
-    Those above ``LOOSEST`` are no default, but may be asked for.
+    Those above ``LOOSEST_RATE`` are no default, but may be asked for.
     """
     points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=events.note)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
@@ -134,7 +134,7 @@ def _is_by_luck(point: OperatingPoint) -> bool:
 def by_synthetic_voices(point: OperatingPoint) -> bool:
     """Whether ``found`` is of synthetic voices: there are no recordings of people, or too few."""
     only = point.synthetic is not None and 0 < point.positives == point.synthetic
-    return only or (point.recall_synthetic is not None and point.positives < FEW)
+    return only or (point.recall_synthetic is not None and point.positives < FEW_PEOPLE)
 
 
 def found(point: OperatingPoint) -> float:
@@ -146,16 +146,16 @@ def found(point: OperatingPoint) -> float:
 def default_point(points: Sequence[OperatingPoint], events: Events) -> OperatingPoint:
     """The point that listening uses: of false accepts an hour if possible, because users notice these.
 
-    Up to ``LOOSEST`` the strictest that finds enough of the positives (``MIN_RECALL``); without such a one the strictest,
-    unless laxer ones find so much more (``WORTH``). If only laxer points are supported, the strictest of these. Instead of
-    one that is set by luck (``_BY_LUCK``) the next that is lower.
+    Up to ``LOOSEST_RATE`` the strictest that finds enough of the positives (``MIN_RECALL``); without such a one the
+    strictest, unless laxer ones find so much more (``MIN_GAIN``). If only laxer points are supported, the strictest of
+    these. Instead of one that is set by luck (``_BY_LUCK``) the next that is lower.
     """
     by_hour = sorted((point for point in points if is_supported(point)), key=lambda point: point.target)
     chosen = by_hour[:1]
     for point in by_hour:
-        if point.target > LOOSEST or found(chosen[0]) >= MIN_RECALL:
+        if point.target > LOOSEST_RATE or found(chosen[0]) >= MIN_RECALL:
             break
-        if found(point) >= min(MIN_RECALL, found(chosen[0]) + WORTH):
+        if found(point) >= min(MIN_RECALL, found(chosen[0]) + MIN_GAIN):
             chosen = [point]
     if chosen and _is_by_luck(chosen[0]):
         laxer = [one for one in by_hour if one.target <= _BY_LUCK and one.threshold < chosen[0].threshold]

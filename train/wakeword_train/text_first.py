@@ -17,7 +17,7 @@ from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.scores import stream_scores
 from wakeword_train.config import TrainConfig
 from wakeword_train.from_text import model_of_text
-from wakeword_train.points import COMPARED, FEW
+from wakeword_train.points import COMPARED, FEW_PEOPLE
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training import TrainingResult
@@ -42,8 +42,8 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
 
     The text's default must promise as much. The card of what is kept has the figures of both, and the file ``trained`` is
     the trained model. ``None``, and nothing is done, for a model without second stage, threshold or held-out positives.
-    People decide if ``FEW`` or more were held out. Voices flatter the trained model, which learned from such; of the words
-    that people said it was as good or better (train/evidence/text-alone.md).
+    People decide if ``FEW_PEOPLE`` or more were held out. Voices flatter the trained model, which learned from such; of
+    the words that people said it was as good or better (train/evidence/text-alone.md).
     """
     second = result.second_stage
     if second is None or not (card := read_model(result.path).card).operating_points:
@@ -74,14 +74,14 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
 def compared_with_text(card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]) -> Compared:
     """What the trained model and the one of the text find of held-out clips of the word, as recorded and in noise.
 
-    Each at its own default. ``card``: of the trained model. The clips are of people if ``FEW`` or more were held out,
-    otherwise of the voices of the engines ``natural``, or of all voices.
+    Each at its own default. ``card``: of the trained model. The clips are of people if ``FEW_PEOPLE`` or more were held
+    out, otherwise of the voices of the engines ``natural``, or of all voices.
     """
     held = [part for part in (second.held_out, second.held_out.noisy) if part is not None]
     parts = [(one.clips[Kind.POSITIVE], one.evidence[Kind.POSITIVE], one.positives) for one in held]
     clips = [row for some in parts for row in zip(*some, strict=True)]
     people = [row for row in clips if not row[0].synthetic]
-    by_people = len(second.held_out.of(Kind.POSITIVE, synthetic=False)) >= FEW
+    by_people = len(second.held_out.of(Kind.POSITIVE, synthetic=False)) >= FEW_PEOPLE
     chosen = people if by_people else [row for row in clips if row[0].engine in natural] or clips
     scores = (
         np.array([stream_scores(typed, row[2]).max() for row in chosen]),

@@ -14,7 +14,7 @@ from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword.verify.embedding import STEP_FRAMES, STEP_SAMPLES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_export.head.oww_features import AUTOFILL, OwwFeatures, first_sample, last_sample
+from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings
 from wakeword_tools.measure.recordings import Selection, inside_parts, items_of
@@ -52,7 +52,8 @@ class HeadListener:
 
     def after_resets(self, noise: Array, sound: Array) -> Scores:
         """The scores of ``sound`` after resets of openWakeWord for Python, each with other ``noise`` as its past."""
-        past, fresh = self._features.embeddings([noise])[AUTOFILL // STEP_SAMPLES :], self._features.after_reset(sound)
+        past = self._features.embeddings([noise])[LEADING_SILENCE // STEP_SAMPLES :]
+        fresh = self._features.after_reset(sound)
         begun = (past[first : first + HEAD_EMBEDDINGS] for first in range(0, len(past), HEAD_EMBEDDINGS))
         return np.concatenate([self.scores_of(np.concatenate([some, fresh])) for some in begun])
 

@@ -18,7 +18,7 @@ from wakeword.format.protobuf import BYTES, Field, Reader, encoded_field, encode
 from wakeword.format.session import open_session, run_session
 from wakeword.verify.embedding import DIMENSION, MAX_STEPS, STEP_FRAMES, STEP_SAMPLES, WARM_UP
 
-AUTOFILL = 8 * SAMPLE_RATE
+LEADING_SILENCE = 8 * SAMPLE_RATE
 """Zeros before a stream."""
 _MELS = 32
 _N_FFT, _WINDOW, _HOP = 512, 400, 160
@@ -27,7 +27,7 @@ _RANGE = 8.0
 """Bels from the loudest value of a step to its floor."""
 _POWER_FLOOR = 1e-10
 """Smallest energy before the logarithm."""
-_EARLIER = 4
+_FRAMES_EARLY = 4
 """Frames by which their embeddings end before the end of a step."""
 _GRAPH, _NODE, _CONSTANT, _INPUT = 7, 1, 5, 11
 """Numbers of fields in an ONNX file: the first of the file, the others of its graph."""
@@ -37,12 +37,12 @@ _ENERGY, _LOG_MEL = "power", "shifted"
 
 def first_sample(embedding: int) -> int:
     """The first sample, counted from the beginning of the recording, that this embedding depends on."""
-    return embedding * STEP_SAMPLES + (_N_FFT - _WINDOW) // 2 - AUTOFILL
+    return embedding * STEP_SAMPLES + (_N_FFT - _WINDOW) // 2 - LEADING_SILENCE
 
 
 def last_sample(embedding: int) -> int:
     """The sample after the last one that this embedding depends on."""
-    return first_sample(embedding) + (9 * STEP_FRAMES + _EARLIER - 1) * _HOP + _WINDOW
+    return first_sample(embedding) + (9 * STEP_FRAMES + _FRAMES_EARLY - 1) * _HOP + _WINDOW
 
 
 class OwwFeatures:
@@ -58,11 +58,11 @@ class OwwFeatures:
     def embeddings(self, blocks: Iterable[Array]) -> Array:
         """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``, from the zeros before it on."""
         # Before the first frame, so that embeddings end where theirs do; they do not reach what is kept below.
-        return self._embedded(np.zeros((_EARLIER, _MELS), np.float32), _pieces(blocks, before=AUTOFILL))
+        return self._embedded(np.zeros((_FRAMES_EARLY, _MELS), np.float32), _pieces(blocks, before=LEADING_SILENCE))
 
     def after_reset(self, samples: Array) -> Array:
         """The embeddings of ``(samples,)`` after openWakeWord for Python was reset: its spectrogram begins with ones."""
-        begun = np.ones((WARM_UP * STEP_FRAMES + _EARLIER, _MELS), np.float32)
+        begun = np.ones((WARM_UP * STEP_FRAMES + _FRAMES_EARLY, _MELS), np.float32)
         return self._embedded(begun, _pieces([samples], before=0))
 
     def _embedded(self, frames: Array, pieces: Iterable[Array]) -> Array:

@@ -22,11 +22,11 @@ MIN_CUTOFF, MAX_CUTOFF = 64, 253
 """Below the one a network is not sure, however little was heard; above the other pymicro-wakeword, which is stricter by
 up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW
-_DEAF = 34
+_WARM_UP_OUTPUTS = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
 _TAIL = 20
 """Highest events from which the rate above them is foreseen."""
-_SIGHT = 1.5
+_RECEPTIVE_SECONDS = 1.5
 """Seconds of sound that an output depends on, apart from the noise that the front end follows."""
 
 
@@ -40,15 +40,15 @@ class MicroListener:
     """A network as a device runs it: see ``ExportListener``. Sound before a recording is silence of 1 s."""
 
     hop = STRIDE
-    first_window = (-_SIGHT, 0.03)
+    first_window = (-_RECEPTIVE_SECONDS, 0.03)
 
     def __init__(self, net: MicroNet) -> None:
         self._net = net
 
     def scores(self, blocks: Iterable[Array]) -> Scores:
         """See ``ExportListener``."""
-        silence = np.zeros(_DEAF * STRIDE * 160, np.float32)
-        return micro_scores(self._net, micro_features(chain([silence], blocks)))[_DEAF:]
+        silence = np.zeros(_WARM_UP_OUTPUTS * STRIDE * 160, np.float32)
+        return micro_scores(self._net, micro_features(chain([silence], blocks)))[_WARM_UP_OUTPUTS:]
 
 
 def threshold_of(cutoff: int) -> float:

@@ -8,13 +8,14 @@ import torch
 from torch import Tensor
 
 from wakeword_export.micro.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES, STRIDE
-from wakeword_export.student.student_network import SIGHT, StudentNetwork, scaled
-from wakeword_export.student.student_sounds import KEPT, Scenes
+from wakeword_export.student.student_network import RECEPTIVE_FRAMES, StudentNetwork, scaled
+from wakeword_export.student.student_sounds import SCENE_FRAMES, Scenes
 from wakeword_train.data.augment import uniform, warped
 from wakeword_train.pack.speech_pack import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
-SPAN = SIGHT + STRIDE * (MICRO_WINDOW - 1)
+_LATER_FRAMES = STRIDE * (MICRO_WINDOW - 1)
+WINDOW_FRAMES = RECEPTIVE_FRAMES + _LATER_FRAMES
 """Frames of a training window: for as many outputs as a device takes the mean of."""
 _AFTER_WORD = (1, 10)
 """Frames from the end of a word to the first output that is to know it."""
@@ -74,7 +75,7 @@ class StudentBatch(NamedTuple):
     """Windows, and what is known of them."""
 
     windows: Tensor
-    """``(batch, SPAN, 40)`` in 0..26."""
+    """``(batch, WINDOW_FRAMES, 40)`` in 0..26."""
     targets: Tensor
     """What is to be said of each."""
     synthetic: slice
@@ -101,12 +102,12 @@ class StudentBatches:
         mined = counts["mined"] if self._mined is not None else 0
         words = self._any("words", self._config.batch_size - sum(counts.values()))
         near = self._any("near", counts["near"])
-        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + SPAN - SIGHT
+        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER_FRAMES
         around = self._ends["near"][near] + self._whole(len(near), *_AROUND)
         some = [self._cut("words", words, ends), self._cut("near", near, around)]
         for name in ("talk", "noise"):
             rows = self._any(name, counts[name])
-            some.append(self._cut(name, rows, self._whole(len(rows), SPAN, KEPT)))
+            some.append(self._cut(name, rows, self._whole(len(rows), WINDOW_FRAMES, SCENE_FRAMES)))
         some.append(self._speech(counts["speech"] + counts["mined"] - mined))
         if self._mined is not None:
             some.append(self._mined[torch.randint(len(self._mined), (mined,), generator=self._generator)])
@@ -119,9 +120,9 @@ class StudentBatches:
         return StudentBatch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
 
     def clean(self, count: int) -> Tensor:
-        """Windows as they are, ``(count, SPAN, 40)`` uint8: half of words, half of speech."""
+        """Windows as they are, ``(count, WINDOW_FRAMES, 40)`` uint8: half of words, half of speech."""
         words = self._any("words", count // 2)
-        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + SPAN - SIGHT
+        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER_FRAMES
         return torch.cat([self._cut("words", words, ends), self._speech(count - len(words))])
 
     @torch.no_grad()
@@ -130,18 +131,18 @@ class StudentBatches:
         network.eval()
         frames, scores, places = self._scenes.speech.frames, [], []
         for start, part in self._scenes.speech.parts():
-            if len(part) >= SPAN:
+            if len(part) >= WINDOW_FRAMES:
                 found = _means(network(scaled(part)[None]))[0, ::2]
                 scores.append(found)
                 places.append(start + 2 * STRIDE * torch.arange(len(found)))
         best = torch.cat(scores).topk(min(self._config.mined, sum(map(len, scores)))).indices
-        kept = [frames[torch.cat(places)[best][:, None] + torch.arange(SPAN)]]
+        kept = [frames[torch.cat(places)[best][:, None] + torch.arange(WINDOW_FRAMES)]]
         for name, share in (("talk", 4), ("noise", 8)):
             of_scenes = self._frames[name]
             means = torch.cat([_means(network(scaled(some))) for some in torch.split(of_scenes, 200)])
             best = means.flatten().topk(min(self._config.mined // share, means.numel())).indices
             rows, first = best // means.shape[1], best % means.shape[1] * STRIDE
-            kept.append(self._cut(name, rows, first + SPAN))
+            kept.append(self._cut(name, rows, first + WINDOW_FRAMES))
         self._mined = torch.cat(kept)
         network.train()
 
@@ -152,14 +153,15 @@ class StudentBatches:
         return torch.randint(low, high + 1, (count,), generator=self._generator)
 
     def _cut(self, name: str, rows: Tensor, ends: Tensor) -> Tensor:
-        first = ends.clamp(SPAN, KEPT) - SPAN
-        return self._frames[name][rows[:, None], first[:, None] + torch.arange(SPAN)]
+        first = ends.clamp(WINDOW_FRAMES, SCENE_FRAMES) - WINDOW_FRAMES
+        return self._frames[name][rows[:, None], first[:, None] + torch.arange(WINDOW_FRAMES)]
 
     def _speech(self, count: int) -> Tensor:
         frames, starts, lengths = self._scenes.speech
         rows = torch.multinomial(lengths.double(), count, replacement=True, generator=self._generator)
-        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - SPAN).clamp_min(0) + 1)
-        return frames[((starts[rows] + within.long())[:, None] + torch.arange(SPAN)).clamp_max(len(frames) - 1)]
+        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - WINDOW_FRAMES).clamp_min(0) + 1)
+        first = starts[rows] + within.long()
+        return frames[(first[:, None] + torch.arange(WINDOW_FRAMES)).clamp_max(len(frames) - 1)]
 
 
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:

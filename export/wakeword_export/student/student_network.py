@@ -16,7 +16,7 @@ WIDTH = 64
 LENGTHS = (5, 9, 13, 21)
 """Steps that the convolution of each block looks at."""
 LAST_STEPS = 5
-SIGHT = FIRST_FRAMES + STRIDE * (sum(length - 1 for length in LENGTHS) + LAST_STEPS - 1)
+RECEPTIVE_FRAMES = FIRST_FRAMES + STRIDE * (sum(length - 1 for length in LENGTHS) + LAST_STEPS - 1)
 """Frames that one output depends on: 1.49 s."""
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
 """Prefixes of the names of everything but the last layer: what a student begins with."""
@@ -25,7 +25,7 @@ _MAX_LOGIT = 8.0
 
 
 class StudentNetwork(nn.Module):
-    """Features ``(batch, frames, 40)`` in 0..26 -> logits ``(batch, 1 + (frames - SIGHT) // 3)``."""
+    """Features ``(batch, frames, 40)`` in 0..26 -> logits ``(batch, 1 + (frames - RECEPTIVE_FRAMES) // 3)``."""
 
     def __init__(self, *, dropout: float = 0.0) -> None:
         super().__init__()

@@ -27,7 +27,7 @@ from wakeword_train.data.weights import weigh_recorded
 
 SECONDS = 5.0
 """Length of a scene."""
-KEPT = 260
+SCENE_FRAMES = 260
 """Frames at the end of a scene that are kept: what is before them has done its work."""
 _AFTER = 0.45, 1.0
 """Range of the seconds between the end of a word and the end of its scene."""
@@ -42,7 +42,7 @@ class Scenes:
     """Features of scenes of one kind."""
 
     frames: NDArray[np.uint8]
-    """``(scenes, KEPT, 40)``."""
+    """``(scenes, SCENE_FRAMES, 40)``."""
     ends: NDArray[np.int64]
     """The frame in which the word of each scene ends, ``(scenes,)``."""
     rows: NDArray[np.int64]
@@ -94,9 +94,9 @@ class SceneMaker:
             waves, word_ends = waves_of(some)
             for wave, is_coded in zip(waves, torch.rand(len(waves), generator=generator) < 0.5, strict=True):
                 own = micro_features([wave.numpy()])
-                frames.append((rounded_frames(own) if is_coded else own)[-KEPT:])
+                frames.append((rounded_frames(own) if is_coded else own)[-SCENE_FRAMES:])
             whole = len(own)
-            ends.append(word_ends // FRAME - (whole - KEPT))
+            ends.append(word_ends // FRAME - (whole - SCENE_FRAMES))
         return Scenes(np.stack(frames), torch.cat(ends).numpy(), rows.numpy())
 
     def _word_waves(self, store: ClipStore, rows: Tensor) -> tuple[Tensor, Tensor]:

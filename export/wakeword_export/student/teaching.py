@@ -21,7 +21,13 @@ from wakeword_export.micro.micro_point import chosen_cutoff, micro_scores
 from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
 from wakeword_export.student.micro_pack import micro_pack_path, read_micro_pack
-from wakeword_export.student.student_batches import SPAN, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
+from wakeword_export.student.student_batches import (
+    WINDOW_FRAMES,
+    MicroSpeech,
+    StudentBatch,
+    StudentBatches,
+    StudentScenes,
+)
 from wakeword_export.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
 from wakeword_export.student.student_sounds import SceneMaker, Scenes, far_away
 from wakeword_tools.handover import STUDENT_FILE
@@ -174,7 +180,7 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
     rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
     features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
-    features = [some for some in features if len(some) >= SPAN]
+    features = [some for some in features if len(some) >= WINDOW_FRAMES]
     lengths = torch.tensor([len(some) for some in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)

@@ -20,12 +20,7 @@ from wakeword_tools.contenders.contender import ENTRY_POINTS
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.latency import delay, spoken_word
 from wakeword_tools.measure.scores import RecordingScorer
-from wakeword_tools.measure.subject import (
-    HOP_SAMPLES,
-    SubjectScorer,
-    one_word,
-    read_subject,
-)
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, one_word, read_subject
 
 
 def package(name: str) -> Path:

@@ -15,7 +15,7 @@ from wakeword.verify.embedding import STEP_SAMPLES
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_export.head.head_scores import HeadListener, exported_scores
-from wakeword_export.head.oww_features import AUTOFILL, OwwFeatures
+from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import Selection
 from wakeword_tools.measure.scores import ScoreSet
@@ -48,7 +48,7 @@ def test_the_word_scores_above_another_word(talk: Path) -> None:
 
 def test_only_windows_inside_a_part_count(talk: Path) -> None:
     (whole,) = heard(Selection({Kind.BACKGROUND: [talk]}), []).streams
-    assert len(whole) == pytest.approx((AUTOFILL + 160_000) / STEP_SAMPLES, abs=26)
+    assert len(whole) == pytest.approx((LEADING_SILENCE + 160_000) / STEP_SAMPLES, abs=26)
     found = heard(Selection({Kind.BACKGROUND: [talk]}, {talk: [TimedText(talk, 2.0, 7.0)]}), [])
     (stream,) = found.streams
     inside = stream > 0

@@ -11,7 +11,7 @@ from wakeword.base.errors import ModelError
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_SAMPLES
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword_export.head.oww_features import AUTOFILL, OwwFeatures, first_sample, last_sample
+from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures, first_sample, last_sample
 
 NETWORK = assets_folder() / "encoders" / EMBEDDING_FILE
 SPEECH = assets_folder() / "audio" / "demo.flac"
@@ -67,7 +67,7 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
 
 def test_a_reset_of_openwakeword_is_forgotten_after_what_an_embedding_sees(features: OwwFeatures) -> None:
     samples = colours(4, np.random.default_rng(0))
-    fresh, whole = features.after_reset(samples), features.embeddings([samples])[AUTOFILL // STEP_SAMPLES :]
+    fresh, whole = features.after_reset(samples), features.embeddings([samples])[LEADING_SILENCE // STEP_SAMPLES :]
     # 76 frames: the first nine embeddings see the ones with which its spectrogram begins.
     same = [any(np.abs(whole - one).max(axis=1) < 1e-3) for one in fresh]
     assert not any(same[:9])

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from support.micro_nets import random_frames, random_net
 
-from wakeword_export.micro.mixed_net import (
-    OF_FEATURES,
-    Int8Net,
-    Range,
-    quantised_layer,
-    window_sums,
-)
+from wakeword_export.micro.mixed_net import OF_FEATURES, Int8Net, Range, quantised_layer, window_sums
 
 
 def test_the_outputs_vary_and_depend_on_the_past_alone() -> None:

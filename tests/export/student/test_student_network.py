@@ -6,7 +6,7 @@ from support.micro_nets import random_frames
 
 from wakeword_export.micro.mixed_net import CHANNELS
 from wakeword_export.student.student_batches import StudentBatch, restyled
-from wakeword_export.student.student_network import SIGHT, StudentNetwork, quantised, scaled
+from wakeword_export.student.student_network import RECEPTIVE_FRAMES, StudentNetwork, quantised, scaled
 from wakeword_export.student.teaching import SpeechOrigin
 
 
@@ -25,19 +25,19 @@ def trained_somehow(seed: int = 0) -> StudentNetwork:
 def test_it_has_the_official_size_and_sight() -> None:
     network = StudentNetwork()
     assert 24_000 <= sum(weight.size + bias.size for weight, bias in network.folded()) <= 36_000
-    assert network(torch.zeros(2, SIGHT, CHANNELS)).shape == (2, 1)
-    assert network(torch.zeros(2, SIGHT + 12, CHANNELS)).shape == (2, 5)
+    assert network(torch.zeros(2, RECEPTIVE_FRAMES, CHANNELS)).shape == (2, 1)
+    assert network(torch.zeros(2, RECEPTIVE_FRAMES + 12, CHANNELS)).shape == (2, 5)
 
 
 def test_eight_bits_decide_as_the_network_does() -> None:
     network = trained_somehow()
-    windows = np.stack([random_frames(SIGHT + 12, 100 + number) for number in range(64)])
+    windows = np.stack([random_frames(RECEPTIVE_FRAMES + 12, 100 + number) for number in range(64)])
     net, frames = quantised(network, windows), random_frames(6_000, 500)
     with torch.no_grad():
         logits = network(scaled(torch.from_numpy(frames))[None])[0].numpy()
     expected = 256 / (1 + np.exp(-logits))
-    # The first window ends with frame SIGHT, which is no whole number of steps.
-    found = net.outputs(frames[SIGHT % 3 :])[SIGHT // 3 - 1 :].astype(float)
+    # The first window ends with frame RECEPTIVE_FRAMES, which is no whole number of steps.
+    found = net.outputs(frames[RECEPTIVE_FRAMES % 3 :])[RECEPTIVE_FRAMES // 3 - 1 :].astype(float)
     assert len(found) == len(expected)
     assert expected.std() > 20
     assert np.abs(found - expected).mean() < 6

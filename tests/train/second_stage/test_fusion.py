@@ -8,7 +8,7 @@ import pytest
 
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
-from wakeword_train.points import FEW
+from wakeword_train.points import FEW_PEOPLE
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion_fit import (
     PHONEME_FLOORS,
@@ -116,10 +116,10 @@ def test_the_weights_follow_people_more_than_synthetic_voices(phonemes: bool) ->
         for mean, count in ((4, 60), (1, 200))
     )
     moved = {}
-    for people in (0, FEW - 1, FEW, 60):
+    for people in (0, FEW_PEOPLE - 1, FEW_PEOPLE, 60):
         fusion = best_fusion(held_out(clean, background, people=people), GATE, phonemes=phonemes, weights=WEIGHTS)
         moved[people] = abs(fusion.embedding - PRIOR_WEIGHTS[1])
-    assert min(moved[FEW], moved[60]) > 1.2 * max(moved[0], moved[FEW - 1])
+    assert min(moved[FEW_PEOPLE], moved[60]) > 1.2 * max(moved[0], moved[FEW_PEOPLE - 1])
 
 
 def spoken(fits: list[float], people: int = 0) -> HeldOut:

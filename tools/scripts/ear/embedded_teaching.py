@@ -13,7 +13,7 @@ from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, STEP_SAMPLES
 from wakeword.verify.phoneme_verifier import BLANK
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_export.head.oww_features import AUTOFILL, OwwFeatures, last_sample
+from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures, last_sample
 
 EARLY = 2
 """Steps before the first embedding of a look, which has heard them too."""
@@ -27,7 +27,7 @@ dropout the network learns its few hours by heart."""
 
 def embedded(features: OwwFeatures) -> Callable[[Array, np.random.Generator], NDArray[np.float16]]:
     """The embeddings of a window, ``(28, 96)``."""
-    return lambda sound, _: features.embeddings([sound])[AUTOFILL // STEP_SAMPLES :].astype(np.float16)
+    return lambda sound, _: features.embeddings([sound])[LEADING_SILENCE // STEP_SAMPLES :].astype(np.float16)
 
 
 class EmbeddedNetwork(nn.Module):
@@ -112,7 +112,7 @@ def _loss(
             at = int(random.integers(0, HEAD_EMBEDDINGS - 2))
             one[at : at + int(random.integers(1, 1 + _MAX_MASKED))] = network.mean
     logits = network(heard)
-    end = round((last_sample(0) + AUTOFILL) / OUTPUT) - LATE - OUTPUTS
+    end = round((last_sample(0) + LEADING_SILENCE) / OUTPUT) - LATE - OUTPUTS
     places = (end + OUTPUTS * (firsts - EARLY))[:, None] + np.arange(logits.shape[1])
     inside = torch.from_numpy(((places >= 0) & (places < lessons.said.shape[1])).astype(np.float32))
     spoken = lessons.said[lessons.numbers[rows][:, None], places.clip(0, lessons.said.shape[1] - 1)]

@@ -15,7 +15,7 @@ from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice, no_sound
 
-_MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
+_CARRIERS = ("{}", "{}", "{}!", "{}?", "{}.")
 """Neutral (twice as often), with emphasis, as a question and as the end of a sentence."""
 
 _LEVEL, _MAX_PEAK = 0.07, 0.95
@@ -58,8 +58,8 @@ class ClipPart:
     def recipes(self) -> list[Recipe]:
         """Recipes in which every text, and every source of voices, comes equally often (within one).
 
-        Rate, pitch, pitch range, formants, one of ``_MOODS`` and pauses are drawn from the seed. Phonemes go to voices that
-        take them. Raises ``SynthesisError`` if there is none.
+        Rate, pitch, pitch range, formants, one of ``_CARRIERS`` and pauses are drawn from the seed. Phonemes go to voices
+        that take them. Raises ``SynthesisError`` if there is none.
         """
         random = np.random.default_rng(self.seed)
         by_source: dict[str, list[Voice]] = {}
@@ -86,7 +86,7 @@ class ClipPart:
             voice = own[int(random.integers(len(own)))]
             if self.children and random.random() < self.children:
                 formants = round(float(random.uniform(*_CHILDREN)), 3)
-            carrier = _MOODS[int(random.integers(len(_MOODS)))]
+            carrier = _CARRIERS[int(random.integers(len(_CARRIERS)))]
             recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))
         return recipes
 

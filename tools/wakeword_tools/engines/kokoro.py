@@ -20,14 +20,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
-from wakeword_tools.engines.kokoro_network import (
-    HOW_TO_GET,
-    LENGTHS,
-    STYLE,
-    network_file,
-    network_of,
-    vocabulary_of,
-)
+from wakeword_tools.engines.kokoro_network import HOW_TO_GET, LENGTHS, STYLE, network_file, network_of, vocabulary_of
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Prosody
 from wakeword_tools.engines.voice import Voice, kokoro_folder, split_of_source, voices_folder

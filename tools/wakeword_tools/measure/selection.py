@@ -11,13 +11,7 @@ from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import kind_in_words
 from wakeword_tools.measure.recordings import Selection
-from wakeword_tools.transcripts import (
-    TimedText,
-    describe_cut,
-    read_transcripts,
-    transcripts_beside,
-    without_keyword,
-)
+from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, transcripts_beside, without_keyword
 
 
 def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callable[[str], None]) -> Selection:

@@ -13,7 +13,7 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import Phones
 
-MASS = {1: 0.4, 2: 0.4, 3: 0.2}
+SHARE_BY_DISTANCE = {1: 0.4, 2: 0.4, 3: 0.2}
 """Share of the texts at each distance in whole edits; the last includes everything farther."""
 
 _FARTHEST, _SHARE_EDITED = 3.5, 0.75
@@ -64,30 +64,30 @@ class Candidate:
 
     @property
     def band(self) -> int:
-        """The distance in whole edits, as in ``MASS``; at least 1."""
+        """The distance in whole edits, as in ``SHARE_BY_DISTANCE``; at least 1."""
         return max(1, round(self.distance))
 
 
 def choose_texts(pool: Sequence[Candidate], size: int, *, split: Split | None = None) -> list[Candidate]:
-    """``size`` candidates, or all of the split if there are fewer, spread over the distances by ``MASS``.
+    """``size`` candidates, or all of the split if there are fewer, spread over the distances by ``SHARE_BY_DISTANCE``.
 
     Listed texts come first, then words (the commonest first), phrases, pseudo-words and fragments in turn. If a distance
     has too few, the others give more. The same for the same pool. Raises ``SynthesisError`` if there is nothing to choose
     from.
     """
-    bands: dict[int, list[Candidate]] = {band: [] for band in MASS}
+    bands: dict[int, list[Candidate]] = {band: [] for band in SHARE_BY_DISTANCE}
     for candidate in pool:
         if split in (None, candidate.split):
-            bands[min(candidate.band, max(MASS))].append(candidate)
+            bands[min(candidate.band, max(SHARE_BY_DISTANCE))].append(candidate)
     if size < 1 or not any(bands.values()):
         raise SynthesisError("expected a size of 1 or more and texts to choose from, got none; change the keyword")
     queues = {band: list(_in_turns(members)) for band, members in bands.items()}
-    total = sum(MASS.values())
+    total = sum(SHARE_BY_DISTANCE.values())
     chosen: list[Candidate] = []
     due = dict.fromkeys(queues, 0.0)
     while len(chosen) < size and any(queues.values()):
         for band in due:
-            due[band] += MASS[band] / total if queues[band] else 0.0
+            due[band] += SHARE_BY_DISTANCE[band] / total if queues[band] else 0.0
         band = max((band for band in queues if queues[band]), key=lambda band: (due[band], -band))
         due[band] -= 1
         chosen.append(queues[band].pop(0))

@@ -32,7 +32,7 @@ from wakeword_tools.texts.wordlike import MIN_FRAGMENT
 
 _FARTHEST_HALF, _COMMON = 2.1, 6_000
 _MIN_WORDS = 3
-_TWICE = 1_000
+_DOUBLE_EDITS = 1_000
 """Words of two edits that are drawn."""
 _OTHER_WORDS = 250
 _OTHERS_AMONG = 3_000
@@ -156,7 +156,7 @@ def _pseudo_words(
 
     once = [word for word in _edited(language, sounds) if possible(word)]
     twice: dict[tuple[ReadSound, ...], None] = {}
-    for row in random.permutation(len(once))[:_TWICE]:
+    for row in random.permutation(len(once))[:_DOUBLE_EDITS]:
         second = [word for word in _edited(language, once[row]) if possible(word)]
         if second:
             twice[second[int(random.integers(len(second)))]] = None

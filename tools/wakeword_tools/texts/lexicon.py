@@ -12,15 +12,7 @@ import numpy as np
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import require
 from wakeword.model.installed import assets_folder
-from wakeword_tools.texts.phonemes import (
-    Phones,
-    dictionary,
-    is_vowel,
-    known_ways,
-    pronounce,
-    pronunciations,
-    words_of,
-)
+from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, known_ways, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import ACCENTS, SoundBatch, Sounds, distances_within, sound_keys, sound_table
 from wakeword_tools.texts.splits import read_texts
 

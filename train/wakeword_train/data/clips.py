@@ -19,14 +19,7 @@ from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind as Kind
 from wakeword_tools.kinds import Split as Split
-from wakeword_tools.transcripts import (
-    TimedText,
-    describe_cut,
-    read_transcripts,
-    speaker_of,
-    turns,
-    without_keyword,
-)
+from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, speaker_of, turns, without_keyword
 from wakeword_train.pack.speech_pack import SUFFIX
 
 log = logging.getLogger(__name__)

@@ -10,13 +10,7 @@ from torch import Tensor
 
 from wakeword.base.errors import ConfigError
 from wakeword_train.fields import ABOVE_ZERO, MANY, check_fields
-from wakeword_train.methods.drocc import (
-    AdversaryHealth,
-    LogitFunction,
-    find_adversaries,
-    rejection_loss,
-    sensitivity,
-)
+from wakeword_train.methods.drocc import AdversaryHealth, LogitFunction, find_adversaries, rejection_loss, sensitivity
 from wakeword_train.methods.projection import Projection
 
 Loss = Callable[[LogitFunction, Tensor, Tensor, torch.Generator], tuple[Tensor, AdversaryHealth | None]]

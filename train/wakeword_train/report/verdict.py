@@ -12,7 +12,7 @@ from wakeword.format.point_warnings import is_supported
 from wakeword.takes.take import learn_voice
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_train.ear import ear_of_digest
-from wakeword_train.points import COMPARED, ENROLMENT, FEW, TYPED, by_synthetic_voices, found
+from wakeword_train.points import COMPARED, ENROLMENT, FEW_PEOPLE, TYPED, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -95,7 +95,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
             f"finds {_of_ten(share)} of your takes, each tried by a model that never heard it ({point.positives} takes)"
         )
     else:
-        few = f" (there were only {point.positives})" if 0 < point.positives < FEW else ""
+        few = f" (there were only {point.positives})" if 0 < point.positives < FEW_PEOPLE else ""
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     if point.positives == point.synthetic:
         advice.append(_takes(word, model))

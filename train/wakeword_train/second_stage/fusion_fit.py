@@ -13,7 +13,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
-from wakeword_train.points import FEW
+from wakeword_train.points import FEW_PEOPLE
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.result import HeldOut
 
@@ -133,7 +133,7 @@ def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool, weights: tuple[f
     phonemes.
     """
     groups = fusion_groups(heard)
-    are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
+    are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW_PEOPLE
     share = told_apart(heard) if are_few and phonemes else float(phonemes)
     floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
     fixed = weights if are_few else None

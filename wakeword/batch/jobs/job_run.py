@@ -8,17 +8,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import (
-    Executor,
-    ItemT,
-    KeptItem,
-    KeptWork,
-    Report,
-    RowT,
-    Work,
-    batches_of,
-    default_jobs,
-)
+from wakeword.batch.jobs.work import Executor, ItemT, KeptItem, KeptWork, Report, RowT, Work, batches_of, default_jobs
 
 
 class Run(Generic[ItemT, RowT]):

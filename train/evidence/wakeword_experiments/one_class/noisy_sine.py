@@ -17,12 +17,7 @@ from wakeword.base.events import Line
 from wakeword_experiments.one_class.baselines import auc
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit, settings_of, six_settings
 from wakeword_experiments.one_class.networks import dense_encoder
-from wakeword_experiments.one_class.synthetic import (
-    around_the_sine,
-    displaced_sine,
-    sine_wave,
-    with_noise_coordinates,
-)
+from wakeword_experiments.one_class.synthetic import around_the_sine, displaced_sine, sine_wave, with_noise_coordinates
 from wakeword_experiments.tensor_fits import FitConfig
 
 N_POINTS = 1024

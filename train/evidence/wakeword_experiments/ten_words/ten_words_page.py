@@ -14,25 +14,10 @@ from wakeword_experiments.figures_report import (
     select,
     write_results,
 )
-from wakeword_experiments.ten_words.effects import (
-    Arm,
-    Effect,
-    best_poolings,
-    by_word,
-    decide,
-    effect,
-    of_arm,
-)
+from wakeword_experiments.ten_words.effects import Arm, Effect, best_poolings, by_word, decide, effect, of_arm
 from wakeword_experiments.ten_words.ten_words_evidence import DRAWS, Resampled
 from wakeword_experiments.ten_words.ten_words_figure import forest
-from wakeword_experiments.ten_words.ten_words_plan import (
-    BASELINE,
-    INCUMBENT,
-    METHODS,
-    NO_ASCENT,
-    POOLINGS,
-    TUNING,
-)
+from wakeword_experiments.ten_words.ten_words_plan import BASELINE, INCUMBENT, METHODS, NO_ASCENT, POOLINGS, TUNING
 
 NAME = "ten-words"
 PROTOCOL = "ten-words-protocol.md"
