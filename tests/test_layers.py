@@ -155,7 +155,7 @@ ROOMS_ABOVE = {
             "texts",
             "clips",
             "measure",
-            "handover",
+            "training_record",
             "voices",
             "cli",
         ),

@@ -30,7 +30,7 @@ from wakeword import Detection, Detector, load_model
 from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
-from wakeword_tools.contenders.contender import Contender, RunningEngine
+from wakeword_tools.contenders.seam import Contender, RunningEngine
 
 
 def fail(files: object) -> RunningEngine:

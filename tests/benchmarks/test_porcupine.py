@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.porcupine import ENGINE, KEY_VARIABLE, SENSITIVITIES, PorcupineEngine
 from wakeword.base.errors import ConfigError, ModelError
-from wakeword_tools.contenders.contender import ENTRY_POINTS
+from wakeword_tools.contenders.seam import ENTRY_POINTS
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
 
 

@@ -10,8 +10,8 @@ from scripts.clip_quality import detect_speech, table
 from scripts.make_near_negatives import section
 from wakeword.audio.pcm import write_audio
 from wakeword.base.errors import DataError
-from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split

@@ -9,7 +9,7 @@ from support.micro_nets import random_frames
 from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import TrunkLessons, pretrained
 from scripts.make_micro_trunk import FRAMES, SECONDS, stretches, words_joined
-from wakeword_export.student.student_network import TRUNK, StudentNetwork
+from wakeword_export.student.separable_network import TRUNK, StudentNetwork
 from wakeword_train.model.network import begin_with_encoder, encoder_path
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from wakeword.format.verifier_card import Variant
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY
-from wakeword_export.micro.micro_phonemes import MicroPhonemes, MicroWord
+from wakeword_export.micro.int8_phonemes import MicroPhonemes, MicroWord
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, Int8Layer, Int8Net, Range, quantised_layer
 
 

@@ -40,7 +40,7 @@ from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
 from wakeword_train import from_text, model_from_text
 from wakeword_train.ear import ear_of, text_alone
 from wakeword_train.from_text import typed_model
-from wakeword_train.pack.speech_pack import PackedRecording, Phonemes, RecognisedPack, pack_path, read_recognised
+from wakeword_train.pack.starter import PackedRecording, Phonemes, RecognisedPack, pack_path, read_recognised
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MAX_NEAR, SpokenKeyword

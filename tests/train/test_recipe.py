@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wakeword_train import DataFolders, default_recipe
-from wakeword_train.pack.speech_pack import pack_path
+from wakeword_train.pack.starter import pack_path
 from wakeword_train.recipe import describe_plan, phases_of
 from wakeword_train.synthesis import check_synthesis
 from wakeword_train.training import describe_encoder

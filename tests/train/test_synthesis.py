@@ -15,8 +15,8 @@ from wakeword.base.events import SILENT
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.processes import Processes
-from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST, recipe_row
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split

@@ -17,8 +17,8 @@ from wakeword.model.model import read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch
 from wakeword_train.methods.drocc import AdversaryHealth
-from wakeword_train.second_stage.heads.head_fit import HeadEpoch
-from wakeword_train.second_stage.heads.head_network import PointsAlone
+from wakeword_train.second_stage.heads.fit_heads import HeadEpoch
+from wakeword_train.second_stage.heads.gru_head import PointsAlone
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.train_command import advice_on, judge_words
 from wakeword_train.training import TrainingResult

@@ -26,7 +26,7 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.model.installed import assets_folder
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 
 _STARTS = 5
 

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks import openwakeword_onnx, porcupine
 from benchmarks.own_engine import OURS, detector_for
 from wakeword_export.contenders import microwakeword, pyopenwakeword
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 
 PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
 """The engines of the registry, openWakeWord by its makers, which takes no files of users, and Porcupine, which needs a

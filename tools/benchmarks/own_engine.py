@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 
 if TYPE_CHECKING:
     import numpy as np

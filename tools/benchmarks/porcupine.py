@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import shortened
-from wakeword_tools.contenders.contender import Contender, ForeignFiles
+from wakeword_tools.contenders.seam import Contender, ForeignFiles
 
 if TYPE_CHECKING:
     import numpy as np

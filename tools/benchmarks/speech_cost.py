@@ -18,7 +18,7 @@ from wakeword import Detector
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.checkup.processor import Pcm
 from wakeword.model.installed import shipped_models
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 
 WORD_COUNTS = (1, 2, 6)
 TYPED_COUNTS = (1, 2, 10, 20)

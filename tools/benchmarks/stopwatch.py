@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.contenders import Listener, start
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import Pcm, cost, speech_like
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 
 TICK = 160
 """Samples in 10 ms; every block is a whole number of them."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.memory import resident_memory
 from wakeword import Detector, load_model
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError

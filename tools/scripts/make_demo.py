@@ -15,7 +15,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword_tools.clips.clip_plan import levelled, trim
+from wakeword_tools.clips.plan import levelled, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.espeak_library import collect, fresh_library
 from wakeword_tools.engines.synthesizer import Prosody

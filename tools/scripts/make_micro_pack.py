@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scripts.make_pack import packed_recordings
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
-from wakeword_export.micro.micro_features import FRAME, micro_features
-from wakeword_export.student.micro_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
+from wakeword_export.micro.filterbank import FRAME, micro_features
+from wakeword_export.student.rounded_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
-from wakeword_train.pack.speech_pack import STARTER, SUFFIX, SpeechPack, pack_path, read_pack
+from wakeword_train.pack.starter import STARTER, SUFFIX, SpeechPack, pack_path, read_pack
 
 
 def micro_frames(folder: Path, pack: SpeechPack) -> NDArray[np.uint8]:

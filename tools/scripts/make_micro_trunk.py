@@ -21,22 +21,22 @@ from torch import Tensor
 
 from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import PHONEME_HOP, TrunkLessons, pretrained
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import embeddings_of
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
-from wakeword_export.micro.micro_features import micro_features
-from wakeword_export.student.student_network import TRUNK
-from wakeword_export.student.student_sounds import far_away
+from wakeword_export.micro.filterbank import micro_features
+from wakeword_export.student.scenes import far_away
+from wakeword_export.student.separable_network import TRUNK
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import augment_waves
 from wakeword_train.data.clips import read_folder
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mixed_sounds import NoiseSource, through_channels
 from wakeword_train.data.store import ClipStore
-from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
+from wakeword_train.pack.starter import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
 
 SECONDS = 6

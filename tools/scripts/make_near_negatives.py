@@ -16,7 +16,7 @@ import numpy as np
 
 from scripts.clip_quality import table
 from wakeword.base.files import replacing
-from wakeword_tools.clips.clip_plan import ClipPart
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import ENGLISH_ACCENTS
 from wakeword_tools.engines.registry import english_voices

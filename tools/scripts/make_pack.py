@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
@@ -32,7 +32,7 @@ from wakeword.verify.embedding import DIMENSION, embeddings_of
 from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
-from wakeword_train.pack.speech_pack import (
+from wakeword_train.pack.starter import (
     BLOCK,
     FRAMES_A_SECOND,
     LOSS_STEP,

@@ -12,7 +12,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword_tools.clips.clip_plan import levelled
+from wakeword_tools.clips.plan import levelled
 from wakeword_tools.engines.kokoro import KOKORO, KokoroSynthesizer
 from wakeword_tools.engines.registry import english_voices
 

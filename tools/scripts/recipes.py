@@ -1,8 +1,8 @@
 """How the clips of a set were synthesised, according to its manifest."""
 
 from wakeword.base.errors import DataError, SynthesisError
-from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import Row
+from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.engines.espeak import ESPEAK, espeak_voices
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.registry import engine_named

@@ -18,7 +18,7 @@ from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, ear_folder, file_digest, load_phonemes
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
-from wakeword_train.pack.speech_pack import STARTER, SUFFIX, RecognisedPack, pack_path, read_recognised
+from wakeword_train.pack.starter import STARTER, SUFFIX, RecognisedPack, pack_path, read_recognised
 
 FIGURES_FILE = "text-alone.json"
 

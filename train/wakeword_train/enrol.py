@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from wakeword.audio.audio_folders import all_audio_files
+from wakeword.audio.audio_listing import all_audio_files
 from wakeword.base.errors import DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes

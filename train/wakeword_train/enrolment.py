@@ -12,13 +12,13 @@ from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.model import read_model
-from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.point_choice import calibrate_point, choose_supported
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.training_record import file_stem
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.points import base_model, check_target, default_point, put_into_place, require_trained, selection

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.audio_folders import all_audio_files
+from wakeword.audio.audio_listing import all_audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import SILENT

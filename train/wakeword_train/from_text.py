@@ -28,13 +28,13 @@ from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import KeywordPhonemes
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
-from wakeword_tools.handover import file_stem
 from wakeword_tools.texts.advice import Advice, Grade, TextPromise, reasons, require_short
 from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.recogniser import RecognisedWay
+from wakeword_tools.training_record import file_stem
 from wakeword_train.ear import TextEar, ear_of
-from wakeword_train.pack.speech_pack import NOISE, STARTER
+from wakeword_train.pack.starter import NOISE, STARTER
 from wakeword_train.points import TYPED, check_target, default_point
 from wakeword_train.quick_gate import with_quick
 from wakeword_train.report.verdict import verdict

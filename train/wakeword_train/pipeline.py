@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.base.errors import AudioFileError
 from wakeword.base.events import SILENT
 from wakeword.base.files import write_whole
@@ -15,16 +15,16 @@ from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model_bytes
 from wakeword.saving.sorting import Answer, saved_pairs
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
-from wakeword_tools.handover import STUDENT_FILE, file_stem
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
+from wakeword_tools.training_record import STUDENT_FILE, file_stem
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.model.two_stage import with_verifier
-from wakeword_train.pack.speech_pack import pack_path
+from wakeword_train.pack.starter import pack_path
 from wakeword_train.points import calibration_points, check_target, default_point, points_of, put_into_place
 from wakeword_train.second_stage.build import train_second_stage
-from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
+from wakeword_train.second_stage.looks.prefetch import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.synthesis import check_synthesis, with_synthesised
 from wakeword_train.training import (

@@ -16,7 +16,7 @@ from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
 from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
-from wakeword_train.pack.speech_pack import BLOCK, STARTER, RecognisedPack, hours_of, pack_path, read_recognised
+from wakeword_train.pack.starter import BLOCK, STARTER, RecognisedPack, hours_of, pack_path, read_recognised
 
 _ASKED_AN_HOUR = 500
 """How often the quick recogniser hears a word in speech without pauses, and asks the recogniser: 1.5 ms of each second.

@@ -7,7 +7,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig, read_config
-from wakeword_train.pack.speech_pack import pack_path, read_pack
+from wakeword_train.pack.starter import pack_path, read_pack
 from wakeword_train.spoken_texts import SHARES
 from wakeword_train.training_run import DataFolders, Phase
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Events
 from wakeword.base.text import counted
@@ -16,8 +16,8 @@ from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.work import default_jobs
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
 from wakeword_tools.engines.languages import ENGLISH, name_of_language

@@ -17,9 +17,9 @@ from wakeword.cli.console import complain, note
 from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
-from wakeword_tools.handover import file_stem
 from wakeword_tools.texts.advice import COMPARING, Grade, advise_in, is_guess, require_short
-from wakeword_tools.voices.voice_install import install_kokoro
+from wakeword_tools.training_record import file_stem
+from wakeword_tools.voices.voice_files import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, enrol_model
@@ -27,7 +27,7 @@ from wakeword_train.from_text import judged, suggest, tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
-from wakeword_train.report.report_page import write_page
+from wakeword_train.report.report_html import write_page
 from wakeword_train.text_first import keep_the_better
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword

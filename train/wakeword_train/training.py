@@ -21,7 +21,7 @@ from wakeword_train.epochs import best_epoch, build_network, fit, validation_set
 from wakeword_train.model.export import export_model
 from wakeword_train.model.network import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.pack.speech_pack import pack_path, read_pack
+from wakeword_train.pack.starter import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.training_run import DataFolders, EpochReport, TrainingRun, made_with, todays_version
 

@@ -19,7 +19,7 @@ from wakeword_tools.measure.rates import LADDER, RateKind, Target
 from wakeword_tools.measure.scores import events_at, threshold_allowing_events
 from wakeword_tools.transcripts import without_keyword
 from wakeword_train.ear import ear_of
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, NOISE, STARTER, RecognisedPack, hours_of
+from wakeword_train.pack.starter import FRAMES_A_SECOND, FRAMES_OF_PHONEME, NOISE, STARTER, RecognisedPack, hours_of
 from wakeword_train.spoken_texts import SpokenKeyword
 
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)

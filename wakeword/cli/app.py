@@ -65,7 +65,7 @@ COMMANDS = {
     for group, commands in {
         "Listen": {
             "listen": Command(
-                "wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."
+                "wakeword.cli.listen.listen_command:listen", "Report the wake words as they are spoken, until Ctrl-C."
             ),
             "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
             "models": Command(
@@ -122,7 +122,7 @@ COMMANDS = {
             "compare": Command(
                 "wakeword_tools.cli.measure_options:CompareOptions",
                 "Say which of two models, or of several engines, finds more on the same recordings.",
-                work="wakeword_tools.cli.referee_work:compare",
+                work="wakeword_tools.cli.compare_work:compare",
             ),
         },
         "Home, browser, other engines": {

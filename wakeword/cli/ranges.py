@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import typer
 
-from wakeword.audio.audio_folders import NOTHING_THERE
+from wakeword.audio.audio_listing import NOTHING_THERE
 from wakeword.base.errors import AudioFileError
 from wakeword.model.installed import find_model, shipped_models, user_models
 

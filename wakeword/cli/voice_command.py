@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.text import printable

@@ -15,9 +15,9 @@ from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.model.installed import model_file, names_model, nearest_name, shipped_models, user_models
 from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
-from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, MAX_FA_PER_HOUR
+from wakeword_tools.training_record import file_stem
 
 if TYPE_CHECKING:
     from wakeword_export.exporter import Exporter

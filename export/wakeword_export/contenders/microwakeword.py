@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wakeword_export.contenders.tflite_files import MICRO_INPUT, check_network, read_manifest_of
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 
 if TYPE_CHECKING:
     import numpy as np

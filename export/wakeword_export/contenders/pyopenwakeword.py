@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wakeword_export.contenders.tflite_files import NETWORK, OPEN_CUTOFF, OPEN_INPUT, check_network, read_manifest_of
-from wakeword_tools.contenders.contender import Contender, ForeignFiles
+from wakeword_tools.contenders.seam import Contender, ForeignFiles
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,7 @@ from wakeword.base.errors import ModelError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.text import shortened
 from wakeword.format.card_checks import MAX_NAME
-from wakeword_tools.contenders.contender import ForeignFiles
+from wakeword_tools.contenders.seam import ForeignFiles
 
 NETWORK, MANIFEST = "model.tflite", "model.json"
 OPEN_CUTOFF = 0.5

@@ -20,11 +20,11 @@ from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_export import flat_model as flat
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
-from wakeword_export.head.head_files import HeadGraph, head_weights, logit_of_head
-from wakeword_export.head.head_promise import LAX, STRICT, USUAL_THRESHOLD, calibrated, guessed, moved, noted
-from wakeword_export.head.head_scores import HeadListener, exported_scores
+from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
+from wakeword_export.head.listener import HeadListener, exported_scores
 from wakeword_export.head.oww_features import OwwFeatures
-from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word
+from wakeword_export.head.slider_points import LAX, STRICT, USUAL_THRESHOLD, calibrated, guessed, moved, noted
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind

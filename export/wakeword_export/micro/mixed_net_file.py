@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from wakeword_export import flat_model as flat
 from wakeword_export.flat_model import INT8, FlatModel, Quantized
-from wakeword_export.micro.micro_phonemes import DEAD, LOST, OF_FIT, Indices, MicroPhonemes, MicroWord
-from wakeword_export.micro.micro_word_net import HELD, OF_LOGIT, MicroNet, MicroWordNet
+from wakeword_export.micro.int8_phonemes import DEAD, LOST, OF_FIT, Indices, MicroPhonemes, MicroWord
+from wakeword_export.micro.int8_word import HELD, OF_LOGIT, MicroNet, MicroWordNet
 from wakeword_export.micro.mixed_net import (
     CHANNELS,
     MAX_INT8,

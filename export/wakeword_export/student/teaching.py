@@ -15,24 +15,24 @@ from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model, read_model
-from wakeword_export.micro.micro_features import micro_features
-from wakeword_export.micro.micro_files import MicroStudent, write_student
-from wakeword_export.micro.micro_point import chosen_cutoff, micro_scores
-from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
+from wakeword_export.micro.cutoff import chosen_cutoff, micro_scores
+from wakeword_export.micro.device_files import MicroStudent, write_student
+from wakeword_export.micro.filterbank import micro_features
+from wakeword_export.micro.int8_word import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
-from wakeword_export.student.micro_pack import micro_pack_path, read_micro_pack
-from wakeword_export.student.student_batches import (
+from wakeword_export.student.drawn_windows import (
     WINDOW_FRAMES,
     MicroSpeech,
     StudentBatch,
     StudentBatches,
     StudentScenes,
 )
-from wakeword_export.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
-from wakeword_export.student.student_sounds import SceneMaker, Scenes, far_away
-from wakeword_tools.handover import STUDENT_FILE
+from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
+from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
+from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
+from wakeword_tools.training_record import STUDENT_FILE
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, read_folder
@@ -40,7 +40,7 @@ from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import begin_with_encoder, encoder_path
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
+from wakeword_train.pack.starter import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training import TrainingResult

@@ -20,11 +20,11 @@ from wakeword.format.session import open_session
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword.verify.verifier_head import HEAD_KEY, Head
-from wakeword_export.micro.micro_files import MicroStudent, arena_of, write_student
-from wakeword_export.micro.micro_word_net import beside_phonemes
+from wakeword_export.micro.device_files import MicroStudent, arena_of, write_student
+from wakeword_export.micro.int8_word import beside_phonemes
 from wakeword_export.micro.mixed_net import Int8Net
-from wakeword_tools.handover import STUDENT_FILE
 from wakeword_tools.measure.cards import embed_card
+from wakeword_tools.training_record import STUDENT_FILE
 
 DEMO = assets_folder() / "audio"
 SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")

@@ -16,8 +16,8 @@ from support.builders import random_model, random_model_bytes
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.model.installed import assets_folder
-from wakeword_tools.contenders.contender import ENTRY_POINTS
 from wakeword_tools.contenders.foreign import ForeignModel
+from wakeword_tools.contenders.seam import ENTRY_POINTS
 from wakeword_tools.measure.latency import delay, spoken_word
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, one_word, read_subject

@@ -12,7 +12,7 @@ from wakeword.format.digest import checked_metadata
 from wakeword.format.session import open_session
 from wakeword.model.installed import shipped_models
 from wakeword.verify.verifier_head import HEAD_KEY, Head
-from wakeword_export.head.head_files import HeadFiles, HeadGraph, head_weights, logit_of_head
+from wakeword_export.head.float_graph import HeadFiles, HeadGraph, head_weights, logit_of_head
 
 TOLERANCE = 1e-5
 LOOKS = np.random.default_rng(0).normal(0, 8, (40, 96)).astype(np.float32)

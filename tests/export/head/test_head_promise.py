@@ -10,7 +10,8 @@ from wakeword.base.logistic import logit_of
 from wakeword.format.card import ModelCard
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_export.head.head_promise import (
+from wakeword_export.head.listener import HeadListener
+from wakeword_export.head.slider_points import (
     LAX,
     STRICT,
     USUAL_THRESHOLD,
@@ -21,7 +22,6 @@ from wakeword_export.head.head_promise import (
     moved,
     noted,
 )
-from wakeword_export.head.head_scores import HeadListener
 from wakeword_tools.measure.scores import ScoreSet
 
 

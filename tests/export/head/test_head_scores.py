@@ -14,7 +14,7 @@ from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.verify.embedding import STEP_SAMPLES
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY, Head
-from wakeword_export.head.head_scores import HeadListener, exported_scores
+from wakeword_export.head.listener import HeadListener, exported_scores
 from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import Selection

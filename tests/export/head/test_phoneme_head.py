@@ -10,8 +10,8 @@ from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes
-from wakeword_export.head.head_files import HeadGraph
-from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
+from wakeword_export.head.float_graph import HeadGraph
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word
 
 TOKENS = ("a", "b", "k", "s", WORD_BOUNDARY, BLANK)
 LOOKS = np.random.default_rng(0).normal(0, 1, (40, 96)).astype(np.float32)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.micro_nets import random_net
 
-from wakeword_export.micro.micro_files import manifest
+from wakeword_export.micro.device_files import manifest
 from wakeword_export.micro.mixed_net import MICRO_WINDOW
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 

@@ -7,8 +7,8 @@ import pytest
 from support.micro_nets import WAYS, random_frames, random_net, random_phonemes, random_word
 
 from wakeword.verify.phoneme_verifier import KeywordPhonemes
-from wakeword_export.micro.micro_phonemes import OF_FIT, MicroPhonemes, MicroWord
-from wakeword_export.micro.micro_word_net import HELD, MicroWordNet
+from wakeword_export.micro.int8_phonemes import OF_FIT, MicroPhonemes, MicroWord
+from wakeword_export.micro.int8_word import HELD, MicroWordNet
 
 FRAMES = random_frames(360, seed=3)
 

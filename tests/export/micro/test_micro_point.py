@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wakeword_export.micro.micro_point import MAX_CUTOFF, MIN_CUTOFF, chosen_cutoff, threshold_of
+from wakeword_export.micro.cutoff import MAX_CUTOFF, MIN_CUTOFF, chosen_cutoff, threshold_of
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_tools.measure.scores import ScoreSet, events_at
 

@@ -9,9 +9,9 @@ from support.micro_nets import random_frames, random_net, random_word
 
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_export.micro.micro_files import arena_of
-from wakeword_export.micro.micro_phonemes import MicroPhonemes
-from wakeword_export.micro.micro_word_net import MicroNet, MicroWordNet, beside_phonemes
+from wakeword_export.micro.device_files import arena_of
+from wakeword_export.micro.int8_phonemes import MicroPhonemes
+from wakeword_export.micro.int8_word import MicroNet, MicroWordNet, beside_phonemes
 from wakeword_export.micro.mixed_net import Int8Net, window_sums
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 

@@ -9,8 +9,8 @@ from support.micro_nets import random_frames
 
 from scripts.make_micro_pack import write_micro_pack
 from wakeword.base.errors import ConfigError, DataError
-from wakeword_export.student.micro_pack import CODED_STEP, micro_pack_path, read_micro_pack, rounded_frames
-from wakeword_train.pack.speech_pack import STARTER, SpeechPack, pack_path, read_pack
+from wakeword_export.student.rounded_pack import CODED_STEP, micro_pack_path, read_micro_pack, rounded_frames
+from wakeword_train.pack.starter import STARTER, SpeechPack, pack_path, read_pack
 
 
 @pytest.fixture

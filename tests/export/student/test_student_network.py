@@ -5,8 +5,8 @@ import torch
 from support.micro_nets import random_frames
 
 from wakeword_export.micro.mixed_net import CHANNELS
-from wakeword_export.student.student_batches import StudentBatch, restyled
-from wakeword_export.student.student_network import RECEPTIVE_FRAMES, StudentNetwork, quantised, scaled
+from wakeword_export.student.drawn_windows import StudentBatch, restyled
+from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, quantised, scaled
 from wakeword_export.student.teaching import SpeechOrigin
 
 

@@ -12,19 +12,19 @@ from support.small_world import tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.batch.jobs.job_run import in_this_process
-from wakeword_export.micro.micro_files import read_student
+from wakeword_export.micro.device_files import read_student
 from wakeword_export.student import teaching
-from wakeword_export.student.student_batches import MicroSpeech, StudentScenes
-from wakeword_export.student.student_sounds import SceneMaker
+from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
+from wakeword_export.student.scenes import SceneMaker
 from wakeword_export.student.teaching import natural_clips, teach_student
 from wakeword_tools.clips.manifest import write_manifest
-from wakeword_tools.handover import STUDENT_FILE
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
+from wakeword_tools.training_record import STUDENT_FILE
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import packed_clips
-from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
+from wakeword_train.pack.starter import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
 from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training_run import DataFolders, TrainingRun

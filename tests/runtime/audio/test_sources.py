@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword import AudioFileError, AudioFormatError, FileSource, StdinSource
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 
 
 def pcm(*, samples: int = 1_000, channels: int = 1) -> np.ndarray:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import AudioFileError
-from wakeword.audio.audio_folders import audio_files, list_audio
+from wakeword.audio.audio_listing import audio_files, list_audio
 from wakeword.base.listing import files_below
 
 

@@ -7,8 +7,8 @@ import pytest
 from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
 
+from wakeword_tools.measure.comparison import speakers_named
 from wakeword_tools.measure.reading import ReadRecording
-from wakeword_tools.measure.referee import speakers_named
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from support.spoken import command_voices
 
 from scripts.recipes import recipe_of
 from wakeword.base.errors import DataError
-from wakeword_tools.clips.clip_plan import ClipPart, Recipe
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_row, recorded_row, write_manifest
+from wakeword_tools.clips.plan import ClipPart, Recipe
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 

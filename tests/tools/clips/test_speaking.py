@@ -9,7 +9,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor
-from wakeword_tools.clips.clip_plan import ClipPart, Recipe
+from wakeword_tools.clips.plan import ClipPart, Recipe
 from wakeword_tools.clips.synthesize import SpeakWork, SpokenClip
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split

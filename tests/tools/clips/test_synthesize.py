@@ -19,8 +19,8 @@ from wakeword.audio.pcm import read_audio, write_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips import synthesize
-from wakeword_tools.clips.clip_plan import ClipPart, Recipe, render
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_row, write_manifest
+from wakeword_tools.clips.plan import ClipPart, Recipe, render
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import split_of_source
 from wakeword_tools.kinds import Split
@@ -121,7 +121,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     program = f"""if True:
         import resource
         from wakeword import SynthesisError
-        from wakeword_tools.clips.clip_plan import ClipPart, render
+        from wakeword_tools.clips.plan import ClipPart, render
         from wakeword_tools.clips.synthesize import synthesize
         from wakeword_tools.engines.registry import english_voices
         from wakeword_tools.kinds import Split

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from wakeword import SynthesisError
 from wakeword.cli.app import app
-from wakeword_tools.clips.clip_plan import ClipPart, Recipe, render
 from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.plan import ClipPart, Recipe, render
 from wakeword_tools.clips.synthesize import SECONDS_FOR_A_CLIP, synthesize
 from wakeword_tools.engines import command_engine
 from wakeword_tools.engines.command_engine import CommandSynthesizer, read_command_voices, run_program

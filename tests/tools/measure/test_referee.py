@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.simulated import evenly
 
-from wakeword_tools.measure.referee import recall_at_rate, resampled
+from wakeword_tools.measure.comparison import recall_at_rate, resampled
 from wakeword_tools.measure.scores import ScoreSet
 
 RECALL = [recall_at_rate(2.0)]

@@ -5,8 +5,8 @@ import pytest
 
 from scripts.recipes import recipe_of
 from wakeword.base.errors import ConfigError, SynthesisError
-from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import Row, recipe_row
+from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.languages import language_named, name_of_language, require_language
 from wakeword_tools.engines.registry import voices_in

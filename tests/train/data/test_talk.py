@@ -15,7 +15,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.mixed_sounds import amid_talk, talk_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import MixConfig
-from wakeword_train.second_stage.looks.looks import LookCutter
+from wakeword_train.second_stage.looks.cutter import LookCutter
 
 BEGINS, ENDS = 6_000, 10_000
 SAMPLES = 16_000
@@ -123,7 +123,7 @@ def test_each_stage_speaks_around_the_word_where_it_is(
         )
         made.next()
     else:
-        monkeypatch.setattr("wakeword_train.second_stage.looks.looks.amid_talk", spy)
+        monkeypatch.setattr("wakeword_train.second_stage.looks.cutter.amid_talk", spy)
         # Other speech before the clip is apart from this.
         cutter = LookCutter({Kind.NEGATIVE: talk}, augmentation, generator)
         cutter.words(said, torch.zeros(64, dtype=torch.int64))

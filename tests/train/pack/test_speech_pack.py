@@ -26,8 +26,8 @@ from wakeword_train import DataFolders, train_model
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, packed_clips, rounded
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.pack import speech_pack
-from wakeword_train.pack.speech_pack import BACKGROUND_PACKAGE, BLOCK, STARTER, SpeechPack, pack_path, read_pack
+from wakeword_train.pack import starter
+from wakeword_train.pack.starter import BACKGROUND_PACKAGE, BLOCK, STARTER, SpeechPack, pack_path, read_pack
 from wakeword_train.training import gather_clips
 
 
@@ -134,8 +134,8 @@ def test_the_starter_pack_is_that_of_the_checkout_or_of_the_installed_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert pack_path(STARTER) == assets_folder().parent / "background" / BACKGROUND_PACKAGE / "starter.pack"
-    monkeypatch.setattr(speech_pack, "assets_folder", lambda: tmp_path / "assets")
-    monkeypatch.setattr(speech_pack, "BACKGROUND_PACKAGE", "a_package_that_is_not_installed")
+    monkeypatch.setattr(starter, "assets_folder", lambda: tmp_path / "assets")
+    monkeypatch.setattr(starter, "BACKGROUND_PACKAGE", "a_package_that_is_not_installed")
     with pytest.raises(ConfigError, match=r"wakeword-background, .* install wakeword\[train\]"):
         pack_path(STARTER)
     package = tmp_path / "site" / "a_package_that_is_not_installed"
@@ -159,7 +159,7 @@ def test_a_damaged_pack_is_refused(path: Path, cut: int, tmp_path: Path) -> None
 def test_a_small_file_that_unpacks_to_more_than_a_pack_is_refused(
     compression: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speech_pack, "_MAX_UNPACKED", 2**16)
+    monkeypatch.setattr(starter, "_MAX_UNPACKED", 2**16)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compression) as archive:
         archive.writestr("header.npy", bytes(2**17))

@@ -22,7 +22,7 @@ from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainingResult, train_model
 from wakeword_train.data.clips import Clip
-from wakeword_train.report.report_page import heard_clips, page
+from wakeword_train.report.report_html import heard_clips, page
 from wakeword_train.training_run import EpochReport
 
 

@@ -20,7 +20,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
-from wakeword_train.pack.speech_pack import read_pack
+from wakeword_train.pack.starter import read_pack
 from wakeword_train.quick_gate import with_quick
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import EvidenceReader

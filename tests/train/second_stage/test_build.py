@@ -20,9 +20,9 @@ from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.data.clips import without_fold
 from wakeword_train.ear import ear_of
 from wakeword_train.model.two_stage import HEAD_RECORD
-from wakeword_train.pack.speech_pack import STARTER
+from wakeword_train.pack.starter import STARTER
 from wakeword_train.second_stage import build
-from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
+from wakeword_train.second_stage.looks.prefetch import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.training import gather_clips
 from wakeword_train.training_run import Phase, TrainingEvents, TrainingRun

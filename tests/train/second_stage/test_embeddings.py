@@ -11,10 +11,10 @@ from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import EmbeddingNetwork, embeddings_of
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_train.model.two_stage import shipped_digests
+from wakeword_train.second_stage.looks import cutter
 from wakeword_train.second_stage.looks import examples as module
-from wakeword_train.second_stage.looks import looks
+from wakeword_train.second_stage.looks.cutter import WARMED_LOOK_SAMPLES
 from wakeword_train.second_stage.looks.examples import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
-from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,8 @@ def network() -> EmbeddingNetwork:
 def test_a_look_without_variation_has_the_embeddings_of_the_stream(
     network: EmbeddingNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looks, "WARP", 0.0)
-    monkeypatch.setattr(looks, "TILT", 0.0)
+    monkeypatch.setattr(cutter, "WARP", 0.0)
+    monkeypatch.setattr(cutter, "TILT", 0.0)
     samples = colours(5.0, np.random.default_rng(0))
     stream = embeddings_of(network, samples)
     last = len(stream) - 3

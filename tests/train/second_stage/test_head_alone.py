@@ -4,7 +4,7 @@ import torch
 
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.measure.scores import events_at
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits, points_alone
+from wakeword_train.second_stage.heads.gru_head import HeadNetwork, head_logits, points_alone
 
 HOURS = 2.0
 

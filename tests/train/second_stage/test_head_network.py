@@ -6,7 +6,7 @@ import torch
 
 from wakeword import ModelError
 from wakeword.verify.verifier_head import Head
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes, head_logits
+from wakeword_train.second_stage.heads.gru_head import HeadNetwork, head_bytes, head_logits
 
 
 def trained(units: int = 8, seed: int = 0) -> HeadNetwork:

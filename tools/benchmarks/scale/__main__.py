@@ -23,7 +23,7 @@ import soundfile
 from benchmarks.scale.scale_measure import measure
 from benchmarks.scale.simulate import PaperCluster, simulate
 from wakeword import WakewordError
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.files import write_json
 

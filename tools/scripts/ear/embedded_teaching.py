@@ -58,7 +58,7 @@ class EmbeddedNetwork(nn.Module):
         return said.reshape(len(embeddings), said.shape[1] * OUTPUTS, -1)
 
     def arrays(self) -> dict[str, Array]:
-        """The numbers of ``wakeword_export.head.phoneme_head``, with all scales in the weights."""
+        """The numbers of ``wakeword_export.head.phoneme_graph``, with all scales in the weights."""
         found, scale, mean = {"outside": self.mean}, 1 / self.deviation, self.mean
         for number, layer in enumerate(self.layers):
             conv, norm = layer[0], layer[1]  # type: ignore[index]

@@ -12,8 +12,8 @@ from scripts.ear.distilling import OUTPUT, DeviceLessons, losses_of, teach
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import BLANK
-from wakeword_export.micro.micro_features import FRAME, micro_features
-from wakeword_export.micro.micro_phonemes import MicroPhonemes
+from wakeword_export.micro.filterbank import FRAME, micro_features
+from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Range, quantised_layer
 
 LATE = 6

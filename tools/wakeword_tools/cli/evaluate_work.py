@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.base.files import require_absent
 from wakeword.base.text import printable
 from wakeword.cli.console import note

@@ -11,7 +11,7 @@ from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.cli.steps import steps_shown
 from wakeword_tools.cli.synth_options import SynthOptions
-from wakeword_tools.clips.clip_plan import ClipPart
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.languages import require_unicode

@@ -41,7 +41,7 @@ def voices(
     if not what:
         raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.voice_install import KOKORO, install_kokoro, install_piper_file
+    from wakeword_tools.voices.voice_files import KOKORO, install_kokoro, install_piper_file
 
     if what == KOKORO:
         folder, number = install_kokoro(note, replace=replace)
@@ -59,7 +59,7 @@ def _list(language: str, *, as_json: bool) -> None:
     from wakeword_tools.engines.languages import ENGLISH, language_named, name_of_language
     from wakeword_tools.engines.registry import installed_engines
     from wakeword_tools.engines.voice import voices_folder
-    from wakeword_tools.voices.voice_install import installed_folders
+    from wakeword_tools.voices.voice_files import installed_folders
 
     folders, code = installed_folders(), language_named(language)
     listed = list(_listed(folders, code))

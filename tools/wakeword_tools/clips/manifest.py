@@ -9,7 +9,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError, reason_of
 from wakeword.base.files import resolved, write_whole
-from wakeword_tools.clips.clip_plan import Recipe
+from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Split
 

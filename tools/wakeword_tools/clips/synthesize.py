@@ -15,8 +15,8 @@ from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report
-from wakeword_tools.clips.clip_plan import ClipPart, Recipe, render
 from wakeword_tools.clips.manifest import recipe_row, write_manifest
+from wakeword_tools.clips.plan import ClipPart, Recipe, render
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.texts.foreign_language import ways_to_say
 

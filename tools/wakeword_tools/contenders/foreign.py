@@ -11,7 +11,7 @@ from pathlib import Path
 
 from wakeword.base.errors import ConfigError
 from wakeword.format.card import METADATA_KEY
-from wakeword_tools.contenders.contender import Contender, ForeignFiles, RunningEngine, contender_named, contenders
+from wakeword_tools.contenders.seam import Contender, ForeignFiles, RunningEngine, contender_named, contenders
 
 
 @dataclass(frozen=True)

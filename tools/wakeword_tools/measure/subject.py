@@ -14,8 +14,8 @@ from wakeword.base.types import Array, Scores
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword_tools.contenders.contender import OURS, contender_named
 from wakeword_tools.contenders.foreign import ForeignCard, ForeignModel, parse_foreign
+from wakeword_tools.contenders.seam import OURS, contender_named
 from wakeword_tools.measure.scores import RecordingScorer
 
 Subject = Model | ForeignModel

@@ -15,7 +15,7 @@ from math import inf, prod
 from pathlib import Path
 from typing import NamedTuple
 
-from wakeword.audio.audio_folders import AUDIO_SUFFIXES
+from wakeword.audio.audio_listing import AUDIO_SUFFIXES
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import counted, printable, shortened
 from wakeword_tools.engines.languages import ENGLISH, name_of_language

@@ -12,13 +12,13 @@ from support import RESULTS, ROOT
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import ear_folder
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
-from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
+from wakeword_experiments.one_class.one_class_comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
 from wakeword_experiments.two_stages.languages_study import languages_page
 from wakeword_experiments.two_stages.people_range import WITHIN, half_width, range_page, text_alone_content, typed_found
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
-from wakeword_export.micro.micro_files import MICRO_EXPORTER
+from wakeword_export.micro.device_files import MICRO_EXPORTER
 from wakeword_train.recipe import default_recipe
 
 DOCS = ROOT / "docs"

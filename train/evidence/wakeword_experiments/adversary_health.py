@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.base.errors import ConfigError
 from wakeword.format.card import ModelCard
 from wakeword_experiments.figures_report import distinct, markdown_table, select, write_results

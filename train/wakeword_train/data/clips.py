@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.types import Array
@@ -20,7 +20,7 @@ from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind as Kind
 from wakeword_tools.kinds import Split as Split
 from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, speaker_of, turns, without_keyword
-from wakeword_train.pack.speech_pack import SUFFIX
+from wakeword_train.pack.starter import SUFFIX
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import without_keyword
 from wakeword_train.data.clips import Clip, deal_speakers
-from wakeword_train.pack.speech_pack import (
+from wakeword_train.pack.starter import (
     BLOCK,
     FRAMES_A_SECOND,
     STARTER,

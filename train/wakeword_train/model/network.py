@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from wakeword.base.errors import ConfigError, reason_of
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
-from wakeword_tools.handover import DAMAGED_ARCHIVE
+from wakeword_tools.training_record import DAMAGED_ARCHIVE
 
 if TYPE_CHECKING:
     from onnx import NodeProto

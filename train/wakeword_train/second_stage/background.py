@@ -19,7 +19,7 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
+from wakeword_train.pack.starter import FRAMES_A_SECOND, FRAMES_OF_PHONEME, Phonemes
 from wakeword_train.quick_gate import quick_outputs
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
 from wakeword_train.second_stage.looks.examples import Recordings

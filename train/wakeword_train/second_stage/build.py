@@ -25,7 +25,7 @@ from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD
 from wakeword_train.ear import ear_beside
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.pack.speech_pack import STARTER
+from wakeword_train.pack.starter import STARTER
 from wakeword_train.quick_gate import TRAINED_ASKED, with_quick
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import (
@@ -43,8 +43,8 @@ from wakeword_train.second_stage.evidence import (
 )
 from wakeword_train.second_stage.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
-from wakeword_train.second_stage.heads.head_network import HeadNetwork, PointsAlone, head_bytes, points_alone
+from wakeword_train.second_stage.heads.fit_heads import Background, HeadTraining
+from wakeword_train.second_stage.heads.gru_head import HeadNetwork, PointsAlone, head_bytes, points_alone
 from wakeword_train.second_stage.looks.examples import ExampleMaker, WordExamples
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword

@@ -10,13 +10,13 @@ import numpy as np
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Array, Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
-from wakeword_tools.handover import HEAD_ALONE_KEY
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.training_record import HEAD_ALONE_KEY
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.heads.head_fit import HeadEpoch
-from wakeword_train.second_stage.heads.head_network import PointsAlone
+from wakeword_train.second_stage.heads.fit_heads import HeadEpoch
+from wakeword_train.second_stage.heads.gru_head import PointsAlone
 
 _ROOM = 1e-3
 """Logits between the gate of the phonemes and the sums that must or must not pass it."""

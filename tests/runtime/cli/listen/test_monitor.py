@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wakeword import Detector, Model
-from wakeword.cli.listen.listen import monitoring
+from wakeword.cli.listen.listen_command import monitoring
 from wakeword.cli.listen.source import _reporting
 from wakeword.microphone.device import DeviceEvent
 

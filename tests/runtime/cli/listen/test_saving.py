@@ -13,7 +13,7 @@ import soundfile
 from support.live import live, speak
 
 from wakeword import Detector, FileSource
-from wakeword.cli.listen import listen
+from wakeword.cli.listen import listen_command
 from wakeword.saving.saver import Saver
 
 
@@ -75,9 +75,9 @@ def test_a_reader_that_leaves_during_a_line_does_not_hide_what_was_not_saved(
 
         return write
 
-    monkeypatch.setattr(listen, "_writer", writer)
-    monkeypatch.setattr(listen, "has_reader", lambda stream: not lines)
-    monkeypatch.setattr(listen, "discard", lambda stream: None)
+    monkeypatch.setattr(listen_command, "_writer", writer)
+    monkeypatch.setattr(listen_command, "has_reader", lambda stream: not lines)
+    monkeypatch.setattr(listen_command, "discard", lambda stream: None)
     assert play("--save", tmp_path / "saved").status == 0
     assert len(lines) == 1
     assert len(list((tmp_path / "saved").glob("*.wav"))) == 1

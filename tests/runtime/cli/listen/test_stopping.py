@@ -102,7 +102,9 @@ def test_the_end_of_the_terminal_ends_it_unless_started_with_nohup(models: Path)
 
 
 @SIGNALS
-@pytest.mark.parametrize("moment", ["listen.open_detector", "reactions.SavedPairs", "listen.monitoring"])
+@pytest.mark.parametrize(
+    "moment", ["listen_command.open_detector", "reactions.SavedPairs", "listen_command.monitoring"]
+)
 def test_a_signal_before_the_first_audio_ends_it_too(models: Path, tmp_path: Path, number: int, moment: str) -> None:
     module, name = moment.split(".")
     code = f"""if True:

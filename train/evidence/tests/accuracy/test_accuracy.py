@@ -17,7 +17,7 @@ from wakeword_experiments.accuracy.accuracy_contenders import JudgedModel, ours,
 from wakeword_experiments.accuracy.accuracy_scores import ScoredRecording, ScoredSplit, SplitScores, padded, score_clips
 from wakeword_experiments.accuracy.held_out import Clips, data_folders, dealing
 from wakeword_experiments.accuracy.measures import TARGETS, errors, figures, paired
-from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.seam import Contender
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import ScoreSet

@@ -7,7 +7,7 @@ import pytest
 
 from wakeword.base.errors import DataError
 from wakeword_experiments.one_class import published
-from wakeword_experiments.one_class.comparison import COMPARISONS, compare, comparison_page
+from wakeword_experiments.one_class.one_class_comparison import COMPARISONS, compare, comparison_page
 
 ROWS = {
     "sphere": [{"distance": 1.2, "method": "DROCC", "seed": s, "auc": 90.0 + s} for s in (0, 2)],

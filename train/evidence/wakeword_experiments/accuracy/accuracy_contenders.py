@@ -17,7 +17,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
 from wakeword_export.contenders.tflite_files import OPEN_CUTOFF
-from wakeword_tools.contenders.contender import RunningEngine
+from wakeword_tools.contenders.seam import RunningEngine
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_tools.measure.subject import HOP_SAMPLES
 

@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Line
 from wakeword.base.version import __version__
 from wakeword.format.card import ModelCard
-from wakeword_tools.clips.clip_plan import ClipPart
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import english_voices

@@ -38,8 +38,8 @@ from wakeword_experiments.known_voice.said_words import (
     share,
     voice_of,
 )
-from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.scores import RecordingScorer
+from wakeword_tools.training_record import file_stem
 from wakeword_train.from_text import model_from_text
 
 WORDS = ("operator", "think engine", "onword", "marvin", "sheila", "computer", "jarvis", "alexa")

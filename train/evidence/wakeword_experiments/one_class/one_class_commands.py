@@ -76,6 +76,6 @@ def one_class_audio(
 
 def paper(out: _Out = _OUT) -> None:
     """The paper's figures beside those of the experiments whose records are in the folder."""
-    from wakeword_experiments.one_class.comparison import comparison_page
+    from wakeword_experiments.one_class.one_class_comparison import comparison_page
 
     comparison_page(out, command_line())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.types import Array

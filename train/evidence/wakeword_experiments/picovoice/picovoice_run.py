@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
@@ -19,7 +19,7 @@ from wakeword_experiments.figures_report import versions
 from wakeword_experiments.picovoice.mixture import AFTER, GAP, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import FROM_TEXT, TRAINED, picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.measure.referee import Metric, Resample, resampled
+from wakeword_tools.measure.comparison import Metric, Resample, resampled
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, read_engine
 from wakeword_tools.measure.thresholds import just_above, threshold_allowing

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.base.checks import integer
 from wakeword.base.errors import ConfigError
-from wakeword_tools.handover import file_stem
+from wakeword_tools.training_record import file_stem
 from wakeword_train.config import TrainConfig, build_config, merged, read_tables
 from wakeword_train.training_run import DataFolders
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
@@ -30,15 +30,15 @@ from wakeword_experiments.two_stages.measured_rooms import Room, in_rooms, read_
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
 from wakeword_experiments.two_stages.unheard import split_takes
 from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.handover import file_stem
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
+from wakeword_tools.training_record import file_stem
 from wakeword_tools.transcripts import speaker_of
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
-from wakeword_train.pack.speech_pack import pack_path, read_pack
+from wakeword_train.pack.starter import pack_path, read_pack
 from wakeword_train.pipeline import train_model
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training_run import DataFolders, TrainingEvents

@@ -17,8 +17,8 @@ from wakeword_experiments.figures_report import Row, distinct, markdown_table, s
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.one_class.published import CLOSE_WORDS
 from wakeword_experiments.two_stages.two_stages_measure import interval_of
-from wakeword_tools.clips.clip_plan import ClipPart
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice

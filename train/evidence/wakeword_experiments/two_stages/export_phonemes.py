@@ -24,12 +24,12 @@ from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_experiments.two_stages.export_record import found_of_people, table_of
-from wakeword_export.head.head_files import HeadGraph, head_weights, logit_of_head
-from wakeword_export.head.head_scores import HeadListener
+from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
+from wakeword_export.head.listener import HeadListener
 from wakeword_export.head.openwakeword import head_with_phonemes
 from wakeword_export.head.oww_features import OwwFeatures
-from wakeword_export.head.phoneme_head import EmbeddedPhonemes, fit_of_word
-from wakeword_tools.handover import file_stem
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word
+from wakeword_tools.training_record import file_stem
 from wakeword_train.ear import ear_of
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword

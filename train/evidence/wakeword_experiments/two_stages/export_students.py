@@ -18,12 +18,12 @@ import typer
 from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword_experiments.two_stages.export_record import found_of_people, table_of
-from wakeword_export.micro.micro_files import read_student
-from wakeword_export.micro.micro_phonemes import MicroPhonemes, MicroWord
-from wakeword_export.micro.micro_point import MicroListener
-from wakeword_export.micro.micro_word_net import MicroNet, MicroWordNet
+from wakeword_export.micro.cutoff import MicroListener
+from wakeword_export.micro.device_files import read_student
+from wakeword_export.micro.int8_phonemes import MicroPhonemes, MicroWord
+from wakeword_export.micro.int8_word import MicroNet, MicroWordNet
 from wakeword_export.micro.mixed_net import STRIDE
-from wakeword_tools.handover import STUDENT_FILE, file_stem
+from wakeword_tools.training_record import STUDENT_FILE, file_stem
 from wakeword_train.ear import ear_of
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import soxr
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json

@@ -30,8 +30,8 @@ from wakeword_experiments.two_stages.anyword import (
 from wakeword_experiments.two_stages.measured_rooms import read_rooms
 from wakeword_experiments.two_stages.second_opinion import Look, by_weight, looks_kept, opinion_page
 from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.scores import stream_scores
+from wakeword_tools.training_record import file_stem
 from wakeword_train.data.store import ClipStore
 from wakeword_train.from_text import model_from_text
 from wakeword_train.recipe import default_recipe

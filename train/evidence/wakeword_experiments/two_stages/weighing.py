@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
@@ -39,8 +39,8 @@ from wakeword_experiments.two_stages.weighing_rules import (
     recall_by_surprise,
     weighted,
 )
-from wakeword_tools.handover import file_stem
 from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.training_record import file_stem
 from wakeword_train.config import TrainConfig
 from wakeword_train.ear import ear_of
 from wakeword_train.pipeline import train_model

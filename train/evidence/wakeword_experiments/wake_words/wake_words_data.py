@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import DataError
 from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, close_texts, phrases, sounds_of
-from wakeword_tools.clips.clip_plan import ClipPart
+from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split

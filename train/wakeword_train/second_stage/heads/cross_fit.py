@@ -14,8 +14,8 @@ from wakeword.base.types import Array
 from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_train.data.mining import one_thread
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, HeadTraining, fit_head
-from wakeword_train.second_stage.heads.head_network import HeadNetwork
+from wakeword_train.second_stage.heads.fit_heads import Background, HeadEpoch, HeadTraining, fit_head
+from wakeword_train.second_stage.heads.gru_head import HeadNetwork
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 
 _SECONDS_OF_STEP = 4.8

@@ -19,14 +19,14 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_tools.handover import DAMAGED_ARCHIVE
 from wakeword_tools.kinds import Kind
+from wakeword_tools.training_record import DAMAGED_ARCHIVE
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.mixed_sounds import talk_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD, clip_weights
-from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
+from wakeword_train.second_stage.looks.cutter import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
 
 _HOUSEHOLD_LOOKS = 600
 _BATCH = 32

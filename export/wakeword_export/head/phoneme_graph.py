@@ -15,7 +15,7 @@ from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens, sounds_of_ways
 from wakeword_export import flat_model as flat
-from wakeword_export.head.head_files import RELU, HeadGraph
+from wakeword_export.head.float_graph import RELU, HeadGraph
 
 _NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
 _NEVER = np.float32(-1e6)

@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from wakeword.format.card import ModelCard
-from wakeword_export.micro.micro_phonemes import OF_FIT, MicroPhonemes, MicroWord
+from wakeword_export.micro.int8_phonemes import OF_FIT, MicroPhonemes, MicroWord
 from wakeword_export.micro.mixed_net import MIN_INT8, Int8Layer, Int8Net, Range, probabilities, quantised_layer
 from wakeword_tools.engines.languages import ENGLISH
 

@@ -14,12 +14,12 @@ from wakeword.base.text import counted
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
-from wakeword_export.head.head_scores import HeadListener
-from wakeword_tools.handover import HEAD_ALONE_KEY
+from wakeword_export.head.listener import HeadListener
 from wakeword_tools.measure.default_rates import MAX_FA_PER_HOUR
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
 from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
+from wakeword_tools.training_record import HEAD_ALONE_KEY
 
 LAX, USUAL_THRESHOLD, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""

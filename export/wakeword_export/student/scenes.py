@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword_export.micro.micro_features import FRAME, micro_features
-from wakeword_export.student.micro_pack import rounded_frames
+from wakeword_export.micro.filterbank import FRAME, micro_features
+from wakeword_export.student.rounded_pack import rounded_frames
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, uniform
 from wakeword_train.data.household import household_of

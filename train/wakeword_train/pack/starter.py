@@ -27,7 +27,7 @@ from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword_tools.handover import DAMAGED_ARCHIVE
+from wakeword_tools.training_record import DAMAGED_ARCHIVE
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech
 
 BLOCK = 16

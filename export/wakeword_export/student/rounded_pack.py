@@ -16,8 +16,8 @@ from scipy.fft import dct
 from wakeword.base.errors import ConfigError, DataError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
-from wakeword_tools.handover import DAMAGED_ARCHIVE
-from wakeword_train.pack.speech_pack import BLOCK, SUFFIX, BlockCodec, SpeechPack, unpacked
+from wakeword_tools.training_record import DAMAGED_ARCHIVE
+from wakeword_train.pack.starter import BLOCK, SUFFIX, BlockCodec, SpeechPack, unpacked
 
 CODED_STEP = 32.0
 """Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""

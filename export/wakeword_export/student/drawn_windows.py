@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from wakeword_export.micro.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES, STRIDE
-from wakeword_export.student.student_network import RECEPTIVE_FRAMES, StudentNetwork, scaled
-from wakeword_export.student.student_sounds import SCENE_FRAMES, Scenes
+from wakeword_export.student.scenes import SCENE_FRAMES, Scenes
+from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, scaled
 from wakeword_train.data.augment import uniform, warped
-from wakeword_train.pack.speech_pack import hours_of
+from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
 _LATER_FRAMES = STRIDE * (MICRO_WINDOW - 1)

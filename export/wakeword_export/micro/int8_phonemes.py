@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens
-from wakeword_export.head.phoneme_head import known_ways_of
+from wakeword_export.head.phoneme_graph import known_ways_of
 from wakeword_export.micro.mixed_net import (
     MAX_INT8,
     MIN_INT8,

@@ -14,9 +14,9 @@ from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_rec
 from wakeword_tools.cli.measure_options import CompareOptions
 from wakeword_tools.cli.scoring import give_results, scoring
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.comparison import Standing, judge, only_one_finds, speakers_named
 from wakeword_tools.measure.paired import PairedDifference
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
 from wakeword_tools.measure.subject import one_word, read_engine, read_subject
 
 

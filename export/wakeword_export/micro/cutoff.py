@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Array, Scores
-from wakeword_export.head.head_promise import HeadPromise, rates_at
-from wakeword_export.micro.micro_features import micro_features
-from wakeword_export.micro.micro_word_net import MicroNet
+from wakeword_export.head.slider_points import HeadPromise, rates_at
+from wakeword_export.micro.filterbank import micro_features
+from wakeword_export.micro.int8_word import MicroNet
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE, window_sums
 from wakeword_tools.measure.point_choice import supported_target
 from wakeword_tools.measure.rates import RateKind, Target

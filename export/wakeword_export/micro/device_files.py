@@ -17,14 +17,14 @@ from wakeword.base.errors import CalibrationError, ModelError, reason_of
 from wakeword.base.files import replacing, write_json
 from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
-from wakeword_export.head.head_scores import exported_scores
-from wakeword_export.micro.micro_point import MicroListener, chosen_cutoff, threshold_of
-from wakeword_export.micro.micro_word_net import MicroNet, beside_phonemes
+from wakeword_export.head.listener import exported_scores
+from wakeword_export.micro.cutoff import MicroListener, chosen_cutoff, threshold_of
+from wakeword_export.micro.int8_word import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
-from wakeword_tools.handover import DAMAGED_ARCHIVE, STUDENT_FILE
 from wakeword_tools.kinds import Kind
+from wakeword_tools.training_record import DAMAGED_ARCHIVE, STUDENT_FILE
 
 WAKE_WORDS = "custom_wake_words"
 """The folder in which Home Assistant looks for words."""
