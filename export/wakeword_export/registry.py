@@ -9,13 +9,13 @@ A package adds one with an entry point of the group ``wakeword.exporters`` that 
 
 from wakeword_export.exporter import Exporter
 from wakeword_export.head import openwakeword
-from wakeword_export.micro import device_files
+from wakeword_export.micro.device_files import HACS_EXPORTER, MICRO_EXPORTER
 from wakeword_tools.registered import registered
 
 ENTRY_POINTS = "wakeword.exporters"
 """Group of the entry points through which other packages add exporters."""
 
-EXPORTERS = (openwakeword.EXPORTER, device_files.MICRO_EXPORTER, device_files.HACS_EXPORTER)
+EXPORTERS = (openwakeword.EXPORTER, MICRO_EXPORTER, HACS_EXPORTER)
 
 
 def exporter_named(name: str) -> Exporter:

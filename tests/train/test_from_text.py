@@ -45,7 +45,7 @@ from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MAX_NEAR, SpokenKeyword
 from wakeword_train.train_options import TrainOptions
-from wakeword_train.typed_points import FUSION, MAX_DEFAULT_FIT, MIN_DEFAULT_FIT, pack_fits
+from wakeword_train.typed_points import FUSION, MAX_FIT, MIN_FIT, pack_fits
 
 WORD = "computer"
 TOKENS = ["<blank>", "<wb>", "a", "b", "c"]
@@ -265,7 +265,7 @@ def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
         allowed = most_events(rate.trials, point.target, confidence=SUPPORTED)
         assert allowed is not None
         fit = fit_of(point.threshold)
-        assert MIN_DEFAULT_FIT - 1e-6 <= fit <= MAX_DEFAULT_FIT + 1e-6
+        assert MIN_FIT - 1e-6 <= fit <= MAX_FIT + 1e-6
         assert events_at(streams, float(np.exp(fit)), hop=50) == rate.count <= allowed
 
 
@@ -300,7 +300,7 @@ def test_a_second_opinion_of_the_same_changes_nothing_and_of_silence_leaves_less
     silence = dataclasses.replace(pack, phonemes=dataclasses.replace(pack.phonemes, tokens=np.zeros(400, np.uint8)))
     (alone,) = pack_fits(pack, ["other"], keyword, TOKENS)
     same, less = (pack_fits(pack, ["other"], keyword, TOKENS, other)[0] for other in (pack, silence))
-    found = alone > MIN_DEFAULT_FIT
+    found = alone > MIN_FIT
     np.testing.assert_allclose(same[found], alone[found], atol=1e-6)
     assert (less[found] < alone[found]).all()
     assert (less <= same).all()
@@ -331,7 +331,7 @@ def test_near_words_are_others_than_the_word_and_keep_their_speech_from_it(sente
         )
         for one in (always, alone)
     )
-    lowest = fused_score(FUSION.bias + FUSION.phonemes * MIN_DEFAULT_FIT)
+    lowest = fused_score(FUSION.bias + FUSION.phonemes * MIN_FIT)
     assert (found >= lowest).sum() < (plain >= lowest).sum()
     np.testing.assert_array_equal(found[found > FLOOR], plain[found > FLOOR])
 
@@ -466,7 +466,7 @@ def test_the_verdict_says_what_it_is_and_what_other_words_find(made: Path) -> No
     assert f"({people.low:.0%} to {people.high:.0%}" in judged.finds
     assert judged.advice[0].commands == ("wakeword train computer",)
     for own in (text_alone(), ear_of("en").people):
-        assert own.typed_found(MAX_DEFAULT_FIT).middle < own.typed_found(MIN_DEFAULT_FIT).middle
+        assert own.typed_found(MAX_FIT).middle < own.typed_found(MIN_FIT).middle
 
 
 def test_it_cannot_be_taught(made: Path) -> None:

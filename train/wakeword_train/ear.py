@@ -77,10 +77,10 @@ def text_alone(path: Path | None = None) -> TextAlone:
     try:
         content = json.loads(path.read_text("utf-8"))
         first, head, phonemes = content["weights"]
-        distinct, indistinct = (PeopleFound(**content["trained"][side]) for side in ("told", "untold"))
+        one, other = (PeopleFound(**content["trained"][side]) for side in ("told", "untold"))
         typed = content["typed"]
         shares = [*zip(typed["low"], typed["middle"], typed["high"], strict=True)]
-        return TextAlone((first, head, phonemes), distinct, indistinct, typed["words"], typed["fits"], shares)
+        return TextAlone((first, head, phonemes), one, other, typed["words"], typed["fits"], shares)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"

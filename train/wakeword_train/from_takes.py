@@ -137,9 +137,8 @@ class _Takes:
         ear = ear_of(self.spoken.language)
         self._recogniser = ear.network
         self._opinion = ear.opinion.network if ear.opinion else None
-        known = set(self._recogniser.tokens)
         self.learned: tuple[TokenWay, ...] = tuple(
-            tuple(way) for way in card.training.get(LEARNED_WAYS_KEY, ()) if known >= set(way)
+            tuple(way) for way in card.training.get(LEARNED_WAYS_KEY, ()) if {*self._recogniser.tokens} >= {*way}
         )
         """What earlier takes taught."""
         self._own = ways_of(self.spoken, ear)

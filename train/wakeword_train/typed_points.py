@@ -24,12 +24,12 @@ from wakeword_train.spoken_texts import SpokenKeyword
 
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
-MIN_DEFAULT_FIT, MIN_FIT_ALONE, MIN_FIT_UNGUARDED = -1.5, -1.3, -1.0
+MIN_FIT, MIN_FIT_ALONE, MIN_FIT_UNGUARDED = -1.5, -1.3, -1.0
 """No default is below these fits, with a second opinion, without one, and without near words: those that differ from a long
 one in a phoneme reach the last."""
 _IN_NOISE = 1.0
 """False accepts an hour of noise and music."""
-MAX_DEFAULT_FIT = -0.02
+MAX_FIT = -0.02
 """Nor above this one, which a word that is heard as it is written reaches."""
 _ROOM = 0.1
 """By how much the default is above what speech of the pack reached: it was heard once, and in use a word is looked at in
@@ -72,7 +72,7 @@ def pack_fits(
         parts = without_keyword(parts, pack.transcripts, form)
     blank = tokens.index(BLANK)
     before = pack.phonemes.between(-_LOOK, 0, len(tokens), blank)
-    least = MIN_DEFAULT_FIT - _ROOM
+    least = MIN_FIT - _ROOM
     least_alone = least if opinion is None else fit_without_opinion(least)
     found = list[Scores]()
     for part in parts:
@@ -123,13 +123,13 @@ def points_of_fits(
     streams = [np.exp(some) for some in fits]
     points, strictest = list[OperatingPoint](), np.inf
     ear = ear_of(spoken.language)
-    lowest = MIN_FIT_UNGUARDED if spoken.language != ENGLISH else MIN_DEFAULT_FIT if ear.opinion else MIN_FIT_ALONE
+    lowest = MIN_FIT_UNGUARDED if spoken.language != ENGLISH else MIN_FIT if ear.opinion else MIN_FIT_ALONE
     for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
         allowed = most_events(hours, target.value, confidence=SUPPORTED)
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=_HOP)
         if reached > 1:
             continue
-        fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, lowest, MAX_DEFAULT_FIT))
+        fit = float(np.clip(np.log(max(reached, of_noise, 1e-9)) + _ROOM, lowest, MAX_FIT))
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit

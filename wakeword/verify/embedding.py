@@ -41,7 +41,7 @@ MAX_STEPS = 500
 _CALL_SIZES = (5, 4, 2)
 """Steps that one call may take, largest first: a beginning takes 25, a hop 2, and what phonemes share 4. Calls of 12 gained
 nothing."""
-_CACHED_EMBEDDINGS = 40
+_CACHED = 40
 """Embeddings that are kept for other keywords: their windows of the same audio come later."""
 
 
@@ -213,7 +213,7 @@ class EmbeddingStream:
         if missing:
             self._compute(missing[0], missing[-1], samples_of)
         found: Array = np.stack([self._known[step] for step in wanted])
-        self._known = {step: one for step, one in self._known.items() if step > last - _CACHED_EMBEDDINGS}
+        self._known = {step: one for step, one in self._known.items() if step > last - _CACHED}
         return found
 
     def _compute(self, first: int, last: int, samples_of: SamplesOf) -> None:

@@ -17,11 +17,11 @@ from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, QuickPhonemes, s
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 _CONFIG = FeatureConfig()
-_REPEATED_LOOKS = 2
+_REPEATS = 2
 """Looks that may follow one in which the recogniser found anything of a word."""
 LOOK_SAMPLES = max(
     reach(HEAD_EMBEDDINGS),
-    max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _REPEATED_LOOKS) * MAX_PHONEME_STEP * _CONFIG.hop_length,
+    max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _REPEATS) * MAX_PHONEME_STEP * _CONFIG.hop_length,
 )
 """Samples before the end of a window that its verification depends on."""
 
@@ -71,7 +71,7 @@ class SecondStage:
     def phoneme_fit(self, verifier: PhonemeVerifier, window_end: int, sound: "PhonemeSound") -> float:
         """How well the word's phonemes fit before sample ``window_end``: minus infinity where the recogniser is not asked.
 
-        It is asked where the quick one hears the word, and ``_REPEATED_LOOKS`` times more if it found anything there: the
+        It is asked where the quick one hears the word, and ``_REPEATS`` times more if it found anything there: the
         next looks hear what follows the word, and one of them may find more.
         """
         quick, step = self._quick, self.card.phoneme_step * _CONFIG.hop_length
@@ -79,7 +79,7 @@ class SecondStage:
         if quick is not None:
             gate, lowest = self.card.quick_gate, -self.card.fusion.phoneme_floor
             # The oldest first, as the quick recogniser goes on from there.
-            ends = [at for at in range(end - _REPEATED_LOOKS * step, end, step or 1) if at > 0] + [end]
+            ends = [at for at in range(end - _REPEATS * step, end, step or 1) if at > 0] + [end]
             heard = [at for at in ends if sound.quick_fit(quick, at) >= gate]
             if end not in heard and not any(sound.fit(verifier, at) > lowest for at in heard):
                 return -math.inf

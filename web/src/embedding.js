@@ -27,7 +27,7 @@ const SHARED = CONFIG.n_fft - CONFIG.hop_length;
 /** Steps in one call on the way from a beginning. */
 const TOGETHER = 5;
 /** Embeddings that are kept for other keywords, whose windows of the same audio come later. */
-const CACHED_EMBEDDINGS = 40;
+const CACHED = 40;
 
 /** Samples before the end of an MFCC frame that the newest embeddings at that frame depend on. @param {number} count */
 export function reach(count) {
@@ -119,7 +119,7 @@ export class EmbeddingStream {
     const rows = wanted.map((step) => /** @type {Float32Array} */ (this._known.get(step)));
     const found = new Float32Array(count * rows[0].length);
     rows.forEach((row, number) => found.set(row, number * row.length));
-    for (const step of this._known.keys()) if (step <= last - CACHED_EMBEDDINGS) this._known.delete(step);
+    for (const step of this._known.keys()) if (step <= last - CACHED) this._known.delete(step);
     return found;
   }
 

@@ -25,7 +25,7 @@ _N_FFT, _WINDOW, _HOP = 512, 400, 160
 _OVERLAP = _N_FFT - _HOP
 _RANGE = 8.0
 """Bels from the loudest value of a step to its floor."""
-_POWER_FLOOR = 1e-10
+_POWER_FLOOR = np.float32(1e-10)
 """Smallest energy before the logarithm."""
 _FRAMES_EARLY = 4
 """Frames by which their embeddings end before the end of a step."""
@@ -85,7 +85,7 @@ class OwwFeatures:
         begin = (_N_FFT - _WINDOW) // 2
         frames = np.lib.stride_tricks.sliding_window_view(samples, _N_FFT)[::_HOP, begin : begin + _WINDOW]
         power = np.abs(np.fft.rfft(frames * window, _N_FFT)) ** 2
-        bels = np.log10(np.maximum(power.astype(np.float32) @ self._matrix, np.float32(_POWER_FLOOR)))
+        bels = np.log10(np.maximum(power.astype(np.float32) @ self._matrix, _POWER_FLOOR))
         steps = bels.reshape(-1, STEP_FRAMES * _MELS)
         floored = np.maximum(steps, steps.max(axis=1, keepdims=True) - np.float32(_RANGE))
         found: Array = floored.reshape(-1, _MELS) + np.float32(2)

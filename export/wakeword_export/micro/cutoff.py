@@ -22,7 +22,7 @@ MIN_CUTOFF, MAX_CUTOFF = 64, 253
 """Below the one a network is not sure, however little was heard; above the other pymicro-wakeword, which is stricter by
 up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW
-_WARM_UP_OUTPUTS = 34
+_WARM_UP = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
 _TAIL = 20
 """Highest events from which the rate above them is foreseen."""
@@ -47,8 +47,8 @@ class MicroListener:
 
     def scores(self, blocks: Iterable[Array]) -> Scores:
         """See ``ExportListener``."""
-        silence = np.zeros(_WARM_UP_OUTPUTS * STRIDE * 160, np.float32)
-        return micro_scores(self._net, micro_features(chain([silence], blocks)))[_WARM_UP_OUTPUTS:]
+        silence = np.zeros(_WARM_UP * STRIDE * 160, np.float32)
+        return micro_scores(self._net, micro_features(chain([silence], blocks)))[_WARM_UP:]
 
 
 def threshold_of(cutoff: int) -> float:

@@ -165,7 +165,7 @@ class MicroWord:
             state = np.maximum(np.maximum(state, np.maximum(known[self.before], known[self.direct])) + some, -LOST)
             found[step] = state
         of_ways = np.floor(found[:, self.ends] * (self.scale / OF_FIT.scale / self.lengths) + 0.5)
-        fits: Int8 = np.clip(of_ways.max(axis=1) + OF_FIT.zero, MIN_INT8, MAX_INT8).astype(np.int8)
+        fits: Int8 = np.clip(of_ways.max(1) + OF_FIT.zero, MIN_INT8, MAX_INT8).astype(np.int8)
         return fits
 
 

@@ -14,8 +14,8 @@ from wakeword_train.data.augment import uniform, warped
 from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
-_LATER_FRAMES = STRIDE * (MICRO_WINDOW - 1)
-WINDOW_FRAMES = RECEPTIVE_FRAMES + _LATER_FRAMES
+_LATER = STRIDE * (MICRO_WINDOW - 1)
+WINDOW_FRAMES = RECEPTIVE_FRAMES + _LATER
 """Frames of a training window: for as many outputs as a device takes the mean of."""
 _AFTER_WORD = (1, 10)
 """Frames from the end of a word to the first output that is to know it."""
@@ -102,7 +102,7 @@ class StudentBatches:
         mined = counts["mined"] if self._mined is not None else 0
         words = self._any("words", self._config.batch_size - sum(counts.values()))
         near = self._any("near", counts["near"])
-        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER_FRAMES
+        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER
         around = self._ends["near"][near] + self._whole(len(near), *_AROUND)
         some = [self._cut("words", words, ends), self._cut("near", near, around)]
         for name in ("talk", "noise"):
@@ -122,7 +122,7 @@ class StudentBatches:
     def clean(self, count: int) -> Tensor:
         """Windows as they are, ``(count, WINDOW_FRAMES, 40)`` uint8: half of words, half of speech."""
         words = self._any("words", count // 2)
-        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER_FRAMES
+        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER
         return torch.cat([self._cut("words", words, ends), self._speech(count - len(words))])
 
     @torch.no_grad()

@@ -95,8 +95,7 @@ class SceneMaker:
             for wave, is_coded in zip(waves, torch.rand(len(waves), generator=generator) < 0.5, strict=True):
                 own = micro_features([wave.numpy()])
                 frames.append((rounded_frames(own) if is_coded else own)[-SCENE_FRAMES:])
-            whole = len(own)
-            ends.append(word_ends // FRAME - (whole - SCENE_FRAMES))
+            ends.append(word_ends // FRAME - (len(own) - SCENE_FRAMES))
         return Scenes(np.stack(frames), torch.cat(ends).numpy(), rows.numpy())
 
     def _word_waves(self, store: ClipStore, rows: Tensor) -> tuple[Tensor, Tensor]:

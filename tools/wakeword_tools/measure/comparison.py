@@ -1,4 +1,4 @@
-"""The referee: engines on the same recordings, each at the threshold that keeps the same rate of false accepts."""
+"""Engines on the same recordings, each at the threshold that keeps the same rate of false accepts."""
 
 import dataclasses
 from collections.abc import Callable, Sequence

@@ -148,6 +148,6 @@ def _close_words(heard: HeardClips, threshold: float) -> str:
     for clip, score in heard:
         if score >= threshold:
             fired.setdefault(clip.word, clip.path)
-    items = [f"{spoken(word)} {sound(path)}" for word, path in list(fired.items())[:_MAX_ROWS]]
+    items = [f"{spoken(word)} {sound(path)}" for word, path in [*fired.items()][:_MAX_ROWS]]
     more = f" (the surest {_MAX_ROWS} of {len(fired)})" if len(fired) > _MAX_ROWS else ""
     return f"<p>These words sound like it and woke it{more}:</p>{bullets(items)}" if items else ""

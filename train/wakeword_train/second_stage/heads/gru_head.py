@@ -136,7 +136,7 @@ def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
         raise ModelError(f"expected the exported head within {_MAX_DIFFERENCE} of torch, got {difference:.2g}")
 
 
-_MIN_THRESHOLD = 1e-9
+_EPSILON = 1e-9
 """Scores are kept so far from 0 and 1."""
 
 
@@ -172,5 +172,5 @@ def points_alone(
     for rate in _RATES:
         if streams and (allowed := int(rate * hours)):
             threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
-            found.append((rate, round(logit_of(min(max(threshold, _MIN_THRESHOLD), 1 - _MIN_THRESHOLD)), 4)))
+            found.append((rate, round(logit_of(min(max(threshold, _EPSILON), 1 - _EPSILON)), 4)))
     return PointsAlone(round(hours, 2), tuple(found)) if found else None
