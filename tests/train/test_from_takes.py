@@ -13,6 +13,7 @@ from wakeword import AudioFileError, ConfigError, DataError
 from wakeword.audio.pcm import write_audio
 from wakeword.base.types import Array
 from wakeword.model.model import read_model
+from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier
 from wakeword_tools.measure.cards import embed_card
 from wakeword_train import from_takes, model_from_text
 from wakeword_train.ear import ear_of
@@ -51,7 +52,12 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-un
         for number in range(len(sounds)):
             write_audio(folder / f"{number}.wav", np.zeros(16_000, np.float32))
         looks = iter(map(heard, sounds))
-        monkeypatch.setattr(from_takes, "_best_look", lambda *_: next(looks))
+
+        def best_look(word: PhonemeVerifier, _: Array) -> dict[PhonemeNetwork, Array]:
+            look = next(looks)
+            return {network: look for network in (word.network, word.opinion) if network}
+
+        monkeypatch.setattr(from_takes, "_best_look", best_look)
         return folder
 
     return takes

@@ -11,7 +11,7 @@ from wakeword.base.types import Array, Scores
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.format.verifier_card import Fusion, fused_score
-from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, fit_without_opinion
+from wakeword.verify.phoneme_verifier import BLANK, OPINION, KeywordPhonemes
 from wakeword.verify.shared import file_digest
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
@@ -73,7 +73,7 @@ def pack_fits(
     blank = tokens.index(BLANK)
     before = pack.phonemes.between(-_LOOK, 0, len(tokens), blank)
     least = MIN_FIT - _ROOM
-    least_alone = least if opinion is None else fit_without_opinion(least)
+    least_alone = least if opinion is None else least / (1 - OPINION)
     found = list[Scores]()
     for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)

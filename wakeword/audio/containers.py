@@ -35,7 +35,7 @@ BYTES_A_SECOND = 8_000
 """Assumed for a file that does not say how long it is."""
 
 
-class Piece(NamedTuple):
+class _Piece(NamedTuple):
     """What was decoded next."""
 
     samples: Array
@@ -47,7 +47,7 @@ class Piece(NamedTuple):
     """The seconds of the recording, if it says how many it has."""
 
 
-Pieces = Generator[Piece, None, None]
+Pieces = Generator[_Piece, None, None]
 
 
 def container_of(head: bytes) -> str | None:
@@ -115,7 +115,7 @@ class DecodedFile:
         """Close the file."""
         self._pieces.close()
 
-    def _next(self) -> Piece | None:
+    def _next(self) -> _Piece | None:
         if self._failure is not None:
             return None
         try:
@@ -157,4 +157,4 @@ def _pieces(av: Any, path: Path, container: str) -> Pieces:
                 end = max(count / frame.sample_rate, (frame.time or 0.0) + frame.samples / frame.sample_rate)
                 frame.pts = None
                 for one in to_float.resample(frame):
-                    yield Piece(one.to_ndarray().reshape(one.samples, -1), one.sample_rate, end, declared)
+                    yield _Piece(one.to_ndarray().reshape(one.samples, -1), one.sample_rate, end, declared)

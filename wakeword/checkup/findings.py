@@ -26,7 +26,7 @@ from wakeword.checkup.levels import (
 )
 from wakeword.microphone.clock import Stamp
 
-Severity = Literal["ok", "warn", "bad"]
+_Severity = Literal["ok", "warn", "bad"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Finding:
     unit: str
     text: str
     """The value and its details, for people."""
-    verdict: Severity = "ok"
+    verdict: _Severity = "ok"
     advice: str = ""
     """What to change, one sentence; empty if nothing."""
 
@@ -72,14 +72,14 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
     return found + _rate(timed, sample_rate)
 
 
-def finding(name: str, value: float, unit: str, text: str, verdict: Severity, advice: str) -> Finding:
+def finding(name: str, value: float, unit: str, text: str, verdict: _Severity, advice: str) -> Finding:
     """A finding; its advice is dropped if there is nothing to change, its value if it is not finite."""
     return Finding(
         name, value if math.isfinite(value) else None, unit, text, verdict, advice if verdict != "ok" else ""
     )
 
 
-def graded(value: float, warn: float, bad: float) -> Severity:
+def graded(value: float, warn: float, bad: float) -> _Severity:
     """The verdict on a ``value`` that must not be high; negate all three for one that must not be low."""
     return "bad" if value > bad else "warn" if value > warn else "ok"
 
@@ -97,7 +97,7 @@ def _channels(samples: Samples) -> Finding:
     if len(checked.dead) == number or decibels(float(np.abs(samples).max()) ** 2) < _SILENT_DB:
         return finding("channels", number, "", f"{number}; all silent", "ok", "")  # the level says what to change
     live = min(set(range(number)) - set(checked.dead))
-    verdict: Severity = "warn" if checked.dead else "ok"
+    verdict: _Severity = "warn" if checked.dead else "ok"
     advice = f"Listen to one channel that works: --channel {live}."
     if checked.mixing_loss < -10:
         text += "; they cancel each other"
@@ -113,7 +113,7 @@ NO_VOICE = "Speak when asked to; if you did, turn the gain up or choose another 
 def _level(measured: Levels) -> Finding:
     text = f"loudest part {_db(measured.speech)}, whole {_db(measured.rms)}, peak {_db(measured.peak)}"
     if _over_noise(measured) < _NO_SPEECH_DB:
-        verdict: Severity = "warn"
+        verdict: _Severity = "warn"
         advice = NO_VOICE
     elif measured.speech > -12:
         verdict, advice = "warn", "Turn the input gain down by about 10 dB."

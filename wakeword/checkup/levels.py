@@ -52,7 +52,7 @@ def dc_offset(samples: Samples) -> float:
     return float(np.mean(samples, dtype=np.float64)) if len(samples) else 0.0
 
 
-class Clipping(NamedTuple):
+class _Clipping(NamedTuple):
     """Samples at the limit of what could be recorded."""
 
     share: float
@@ -70,7 +70,7 @@ _AT_THE_PEAK = 1.5 * _STEP
 _MIN_CEILING = 0.1
 
 
-def clipping(samples: Samples) -> Clipping:
+def clipping(samples: Samples) -> _Clipping:
     """Clipping of ``(samples,)``.
 
     A sample is clipped if it is at full scale, or in a run of at least four at the recording's own peak, if that is above
@@ -79,12 +79,12 @@ def clipping(samples: Samples) -> Clipping:
     x = np.asarray(samples)
     peak = float(np.abs(x).max(initial=0.0))
     if peak < _MIN_CEILING:
-        return Clipping(0.0, 0, -math.inf)
+        return _Clipping(0.0, 0, -math.inf)
     lengths = np.concatenate([_runs(side >= peak - _AT_THE_PEAK)[1] for side in (x, -x)])
     if peak < 1 - _AT_THE_PEAK:
         lengths = lengths[lengths >= _FLAT_RUN]
     clipped = int(lengths.sum())
-    return Clipping(clipped / len(x), int(lengths.max(initial=0)), decibels(peak**2) if clipped else -math.inf)
+    return _Clipping(clipped / len(x), int(lengths.max(initial=0)), decibels(peak**2) if clipped else -math.inf)
 
 
 def _runs(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -93,7 +93,7 @@ def _runs(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return edges[::2], edges[1::2] - edges[::2]
 
 
-class Dropouts(NamedTuple):
+class _Dropouts(NamedTuple):
     """Stretches of zeros inside audio."""
 
     number: int
@@ -105,7 +105,7 @@ _MIN_DROPOUT_SECONDS, _MAX_DROPOUT_SECONDS = 0.002, 0.5
 _LOUD_EDGE = 8 * _STEP
 
 
-def dropouts(samples: Samples, sample_rate: int) -> Dropouts:
+def dropouts(samples: Samples, sample_rate: int) -> _Dropouts:
     """Runs of 2 to 500 ms of exact zeros in ``(samples,)`` that interrupt audio, as when a driver loses a buffer.
 
     Both neighbours of the run, 2 ms each, must rise above 8 units in the last place of 16 bits: audio that fades into
@@ -124,10 +124,10 @@ def dropouts(samples: Samples, sample_rate: int) -> Dropouts:
             for side in (x[max(0, start - least) : start], x[start + length : start + length + least])
         )
     ]
-    return Dropouts(len(found), float(sum(found)) / sample_rate)
+    return _Dropouts(len(found), float(sum(found)) / sample_rate)
 
 
-class ChannelCheck(NamedTuple):
+class _ChannelCheck(NamedTuple):
     """How the channels of a recording relate. Channels are numbered from 0."""
 
     dead: tuple[int, ...]
@@ -140,14 +140,14 @@ class ChannelCheck(NamedTuple):
 _DEAD_DB = 40.0
 
 
-def check_channels(samples: Samples) -> ChannelCheck:
+def check_channels(samples: Samples) -> _ChannelCheck:
     """The channels of ``(samples, channels)``."""
     x = np.asarray(samples, np.float64)
     x = x - x.mean(axis=0)
     powers = np.square(x).sum(axis=0) / max(1, len(x))
     dead = tuple(int(c) for c in np.flatnonzero(powers <= powers.max() * 10 ** (-_DEAD_DB / 10)))
     loss = decibels(float(np.square(x.mean(axis=1)).mean() / powers.mean())) if powers.any() else 0.0
-    return ChannelCheck(dead, loss)
+    return _ChannelCheck(dead, loss)
 
 
 class Timing(NamedTuple):

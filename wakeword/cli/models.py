@@ -49,25 +49,20 @@ def models(
     if (action is _Action.LIST) != (what is None):
         wanted = {_Action.LIST: "nothing after list", _Action.INSTALL: "a FILE or a URL", _Action.REMOVE: "a NAME"}
         raise typer.BadParameter(f"expected {wanted[action]}, got {'nothing' if what is None else repr(what)}")
-    if action is not _Action.INSTALL and (name is not None or sha256 is not None or replace):
-        raise typer.BadParameter("--name, --sha256 and --replace are options of models install")
+    if (action is not _Action.INSTALL and (name or sha256 or replace)) or (action is not _Action.LIST and as_json):
+        raise typer.BadParameter("--name, --sha256 and --replace are options of models install, --json of models list")
     if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
         raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")
     if what is None:
         _list_models(as_json=as_json)
     elif action is _Action.INSTALL:
-        _install(install_model(what, name=name, sha256=sha256, replace=replace), as_json=as_json)
+        _install(install_model(what, name=name, sha256=sha256, replace=replace))
     else:
-        removed = remove_model(what)
-        print(json.dumps({"removed": str(removed)}) if as_json else f"removed {printable(removed)}")
+        print(f"removed {printable(remove_model(what))}")
 
 
-def _install(installed: Installed, *, as_json: bool) -> None:
+def _install(installed: Installed) -> None:
     card = installed.model.card
-    if as_json:
-        entry = {"name": installed.name, "keyword": card.phrase, "file": str(installed.path)}
-        print(json.dumps({**entry, "sha256": installed.sha256}))
-        return
     print(f"installed {printable(installed.path)}")
     print(f"SHA-256   {installed.sha256}")
     print(f"word      {printable(card.phrase)}, version {printable(card.version)}, licence {printable(card.licence)}")

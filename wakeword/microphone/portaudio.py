@@ -31,7 +31,7 @@ def sounddevice_module() -> Any:
     return sounddevice
 
 
-class PortAudioThread:
+class _PortAudioThread:
     """Makes one call after the other, on a separate daemon thread.
 
     PortAudio waits for a hanging driver without limit, and meanwhile Python cannot handle signals. So callers wait with a
@@ -110,7 +110,7 @@ class PortAudioThread:
             raise AudioDeviceError(f"could not look for audio devices again: {error}") from error
 
 
-PORTAUDIO = PortAudioThread()
+PORTAUDIO = _PortAudioThread()
 """The only instance, for all microphones, as there is one PortAudio in a process."""
 
 

@@ -35,8 +35,8 @@ _FAINTEST = 1e-5
 """A peak of less than a step of 16 bits is silence, whatever its level."""
 _HOPELESS = -2.5
 """A fit that no threshold lets pass: near words are not asked."""
-_OPINION, _MIN_OPINION = 1 / 3, -3.0
-"""What a second opinion counts, and the least that it says (train/evidence/second-opinion.md)."""
+OPINION, _MIN_OPINION = 1 / 3, -3.0
+"""What a second opinion counts, and the least that it says (train/evidence/results/second-opinion.md)."""
 _NEAR_MARGIN, _EXPLAINED, _ROUNDING = 5.0, 0.3, 1e-6
 """A near word is said where it loses so much less than the word, as a logarithm, and no more than this part of that."""
 
@@ -187,7 +187,7 @@ class KeywordPhonemes:
     def with_opinion(self, fit: float, heard: Array) -> float:
         """A weighted mean of a fit and of what another recogniser hears, ``(frames, tokens)``: at most 0."""
         other = float(self.fits(self.of_states(losses_of(heard)).astype(np.float64)))
-        return (1 - _OPINION) * fit + _OPINION * max(other, _MIN_OPINION)
+        return (1 - OPINION) * fit + OPINION * max(other, _MIN_OPINION)
 
     def is_near_word(self, losses: Array, fit: float) -> bool:
         """Whether a near word is said where this one fits best in ``(frames, tokens)``, by ``fit``: it fits, and this one
@@ -259,11 +259,6 @@ def sounds_of_ways(variants: Sequence[Variant], losses: Sequence[TokenLosses]) -
         tuple(tuple(zip(*sound, strict=True)) for sound in zip(*way, strict=True))
         for way in zip(variants, losses or free, strict=True)
     ]
-
-
-def fit_without_opinion(fit: float) -> float:
-    """How well the first recogniser must hear a word for both to reach a fit: the second one says 0 at most."""
-    return fit / (1 - _OPINION)
 
 
 def losses_of(log_probabilities: Array) -> Array:

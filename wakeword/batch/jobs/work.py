@@ -63,36 +63,36 @@ class KeptItem(Item, Protocol):
 
 
 ItemT = TypeVar("ItemT", bound=Item)
-ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
+_ItemT_contra = TypeVar("_ItemT_contra", bound=Item, contravariant=True)
 RowT = TypeVar("RowT")
 _RowT_co = TypeVar("_RowT_co", covariant=True)
 Batch = Sequence[tuple[int, ItemT]]
 """Items with their numbers in the run."""
 
 
-class Work(Protocol[ItemT_contra, _RowT_co]):
+class Work(Protocol[_ItemT_contra, _RowT_co]):
     """What is done with each item. It is pickled, so that processes on other machines can do it too."""
 
-    def begin(self, report: Report) -> Callable[[ItemT_contra], _RowT_co]:
+    def begin(self, report: Report) -> Callable[[_ItemT_contra], _RowT_co]:
         """Get ready, once in every process: load the models. Raises what makes every item fail.
 
         What is returned is a pure function, which gives the same row for the same item in every process. It gives the
         errors of a single item as its row, and calls ``report`` as it goes on.
         """
 
-    def lost(self, item: ItemT_contra, reason: str) -> _RowT_co:
+    def lost(self, item: _ItemT_contra, reason: str) -> _RowT_co:
         """The row of an item if its process died although it worked on nothing else."""
 
 
-class WholeWork(Generic[ItemT_contra]):
+class WholeWork(Generic[_ItemT_contra]):
     """What work has in common that is worth nothing unless all of it is done."""
 
-    def lost(self, item: ItemT_contra, reason: str) -> NoReturn:
+    def lost(self, item: _ItemT_contra, reason: str) -> NoReturn:
         """Nothing stands for it: what is made of the others would depend on accidents. Raises ``WorkerError``."""
         raise WorkerError(f"expected {item.key}, but {reason}; take fewer --jobs")
 
 
-class KeptWork(Work[ItemT_contra, RowT], Protocol[ItemT_contra, RowT]):
+class KeptWork(Work[_ItemT_contra, RowT], Protocol[_ItemT_contra, RowT]):
     """Work with rows that a journal keeps, on ``KeptItem``."""
 
     def is_final(self, row: RowT) -> bool:

@@ -18,7 +18,7 @@ POOL_PIECE = SAMPLE_RATE // 4
 _CONFIG = FeatureConfig()
 
 
-class Hops:
+class _Hops:
     """The hops of windows of one length in one stream: one ends with each window, and more on the way to the first."""
 
     def __init__(self, window: int, hop: int) -> None:
@@ -90,7 +90,7 @@ class HopReader:
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=POOL_PIECE, gate=gate)
         self.slot: int | None = None
         """Where the scorer keeps this stream's state."""
-        self._lengths = [Hops(window, hop) for window in windows]
+        self._lengths = [_Hops(window, hop) for window in windows]
         self._samples = [_CONFIG.samples_in(window) for window in windows]
         self.reset()
 
