@@ -9,6 +9,8 @@ from support.source import INSTALLED, modules, names_of
 
 WIDTH = 88
 """Columns of a line."""
+ROOM = 0.005
+"""The part of a bound by which mends may exceed it, until the next step pays for them."""
 SLACK = 0.02
 """The part of a bound that may be free. A bound with more is lowered, so that nobody fills it again."""
 
@@ -47,7 +49,8 @@ def test_a_package_only_becomes_smaller(package: str) -> None:
     bounds = STEPS[package][-1]
     for what, size in sizes(package).items():
         bound = bounds[what]
-        assert size <= bound, f"expected at most {bound} {what} in {package}, got {size}; remove something"
+        most = int((1 + ROOM) * bound)
+        assert size <= most, f"expected at most {most} {what} in {package}, got {size}; remove something, or see CONTRIBUTING"
         assert size >= (1 - SLACK) * bound, f"{package} has {size} {what}: lower its bound of {bound} in size.toml"
 
 

@@ -1,1 +1,1 @@
-"""A person's own recordings of a wake word: cut, checked, stored and played back."""
+"""A person's own recordings of a wake word: cut, checked, stored and played."""
