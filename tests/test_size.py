@@ -50,7 +50,9 @@ def test_a_package_only_becomes_smaller(package: str) -> None:
     for what, size in sizes(package).items():
         bound = bounds[what]
         most = int((1 + ROOM) * bound)
-        assert size <= most, f"expected at most {most} {what} in {package}, got {size}; remove something, or see CONTRIBUTING"
+        assert size <= most, (
+            f"expected at most {most} {what} in {package}, got {size}; remove something, or see CONTRIBUTING"
+        )
         assert size >= (1 - SLACK) * bound, f"{package} has {size} {what}: lower its bound of {bound} in size.toml"
 
 

@@ -11,7 +11,7 @@ import pytest
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
 from wakeword_train.recipe import default_recipe, phases_of
-from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage_config import SecondStageConfig
 from wakeword_train.training_run import Phase, TrainingEvents
 
 

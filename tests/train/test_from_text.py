@@ -5,7 +5,7 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,7 +19,7 @@ from wakeword import ConfigError, Detector, DetectorPool, Model, ModelError, loa
 from wakeword.audio.features import MfccTransform
 from wakeword.audio.history import SamplesOf
 from wakeword.audio.pcm import read_audio
-from wakeword.base.types import Array
+from wakeword.base.types import Array, Scores
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.format.verifier_card import FLOOR, fused_score
 from wakeword.model.first_stage import FirstStage, WindowLogit
@@ -40,12 +40,12 @@ from wakeword_tools.texts.recogniser import in_tokens, recogniser_variants
 from wakeword_train import from_text, model_from_text
 from wakeword_train.ear import ear_of, text_alone
 from wakeword_train.from_text import typed_model
-from wakeword_train.pack.starter import PackedRecording, Phonemes, RecognisedPack, pack_path, read_recognised
+from wakeword_train.pack.starter import PackedRecording, Phonemes, RecognisedPack
 from wakeword_train.points import require_trained
 from wakeword_train.report.verdict import verdict
 from wakeword_train.spoken_texts import MAX_NEAR, SpokenKeyword
 from wakeword_train.train_options import TrainOptions
-from wakeword_train.typed_points import FUSION, MAX_FIT, MIN_FIT, pack_fits
+from wakeword_train.typed_points import FUSION, MAX_FIT, MIN_FIT, MIN_FIT_ALONE, pack_fits
 
 WORD = "computer"
 TOKENS = ["<blank>", "<wb>", "a", "b", "c"]
@@ -248,24 +248,33 @@ def test_the_recogniser_is_asked_where_the_word_is_heard_and_twice_more_if_it_fo
             assert score == pytest.approx(fused_score(5 + 5 * (lowest + (end in asked and found[end]))))
 
 
-def test_each_point_keeps_its_rate_in_the_pack(made: Path) -> None:
-    card = read_model(made).card
+def fits_in_pack(model: Model, name: str, forms: Sequence[str]) -> list[Scores]:
+    """How well a model's word fits in what both recognisers heard in a pack."""
+    stage, ear = model.second_stage, ear_of("en")
+    assert stage is not None
+    assert stage.phonemes is not None
+    opinion = ear.opinion.pack(name) if ear.opinion else None
+    tokens = stage.phonemes.network.tokens
+    return [np.exp(one) for one in pack_fits(ear.pack(name), forms, stage.phonemes.keyword, tokens, opinion)]
+
+
+def test_each_point_keeps_its_rate_in_the_pack(tmp_path: Path) -> None:
+    """Speech is full enough of what sounds like "alexa"."""
+    model = read_model(model_from_text("alexa", tmp_path / "alexa.onnx"))
+    card = model.card
     points = card.operating_points
     assert [point.target for point in points] == sorted(point.target for point in points)
     assert all(one.threshold > other.threshold for one, other in itertools.pairwise(points))
-    pack, stage = read_recognised(pack_path("starter")), read_model(made).second_stage
-    assert stage is not None
-    assert stage.card.phonemes
-    assert stage.phonemes is not None
-    recogniser, keyword = stage.phonemes.network, stage.phonemes.keyword
-    streams = [np.exp(one) for one in pack_fits(pack, [WORD], keyword, recogniser.tokens)]
+    streams = fits_in_pack(model, "starter", ["alexa"])
+    lowest = MIN_FIT if ear_of("en").opinion else MIN_FIT_ALONE
+    assert any(point.false_accepts_per_hour and point.false_accepts_per_hour.count for point in points)
     for point in points:
         rate = point.false_accepts_per_hour
         assert rate is not None
         allowed = most_events(rate.trials, point.target, confidence=SUPPORTED)
         assert allowed is not None
         fit = fit_of(point.threshold)
-        assert MIN_FIT - 1e-6 <= fit <= MAX_FIT + 1e-6
+        assert lowest - 1e-6 <= fit <= MAX_FIT + 1e-6
         assert events_at(streams, float(np.exp(fit)), hop=50) == rate.count <= allowed
 
 
@@ -351,10 +360,7 @@ def test_many_looks_at_once_fit_as_each_alone() -> None:
 
 def test_no_point_fires_more_than_once_an_hour_in_the_noise_and_music_of_the_pack(made: Path) -> None:
     model = read_model(made)
-    assert model.second_stage is not None
-    assert model.second_stage.phonemes is not None
-    recogniser, keyword = model.second_stage.phonemes.network, model.second_stage.phonemes.keyword
-    noise = [np.exp(some) for some in pack_fits(read_recognised(pack_path("noise")), (), keyword, recogniser.tokens)]
+    noise = fits_in_pack(model, "noise", ())
     events = [events_at(noise, np.exp(fit_of(one.threshold)), hop=50) for one in model.card.operating_points]
     assert max(events) <= 1
     assert f"noise and music, {events[0]} in 0.98 h" in model.card.operating_points[0].data
@@ -482,7 +488,7 @@ def test_the_command_refuses_options_of_training() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("привет", "`wakeword train`.* --language ru"), ("go", "wakeword train go --now --anyway")]
+    ("text", "line"), [("привет", "`wakeword train`.* --language ru"), ("go", "add --anyway to wakeword train")]
 )
 def test_say_tells_which_command_has_the_options_that_it_lacks(text: str, line: str) -> None:
     with pytest.raises(ConfigError, match=line):

@@ -9,7 +9,7 @@ from wakeword.base.files import DAMAGED
 
 STUDENT_FILE = "student.npz"
 """A network for microWakeWord's engines that was taught the word."""
-DAMAGED_ARCHIVE = (OSError, *DAMAGED, EOFError, RuntimeError, BadZipFile, zlib.error, lzma.LZMAError)
+DAMAGED_ARCHIVE = (OSError, *DAMAGED, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error, lzma.LZMAError)
 """What numpy and its libraries raise for a file of arrays that is damaged, or has other ones than expected."""
 HEAD_ALONE_KEY = "alone"
 """Entry of a card's record of its head: ``{"hours": ..., "points": [[rate, logit], ...]}`` of the head alone."""

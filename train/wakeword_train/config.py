@@ -19,7 +19,7 @@ from wakeword_train.fields import MANY, RATES, check_fields
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
-from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage_config import SecondStageConfig
 from wakeword_train.synthesis_config import StudentConfig, SynthesisConfig
 
 

@@ -161,8 +161,7 @@ def judged(advice: Advice, *, anyway: bool) -> str:
     """What is said of a word with its grade. ``ConfigError`` for a poor one, unless it is wanted ``anyway``."""
     line = f"'{printable(advice.keyword)}' is a {advice.grade} wake word: {'; '.join(reasons(advice))}"
     if advice.grade is Grade.POOR and not anyway:
-        anyhow = f"wakeword train {shlex.quote(printable(advice.keyword))} --now --anyway"
-        raise ConfigError(f"{line}; take a longer one (`wakeword check` names some), or add --anyway, as: {anyhow}")
+        raise ConfigError(f"{line}; take a longer one (`wakeword check` names some), or add --anyway to wakeword train")
     return line
 
 
@@ -176,10 +175,14 @@ def _is_current(path: Path, text: str) -> bool:
 
 
 def _provenance(ear: TextEar) -> dict[str, str]:
-    """The version, and the digests of both recognisers and of the packs: with others a model is made again."""
-    recognisers = {"recogniser": ear.path, "quick": encoders_folder() / QUICK_FILE}
-    packs = {"starter_pack": ear.pack_path(STARTER), "noise_pack": ear.pack_path(NOISE)}
-    return {"wakeword": __version__} | {name: file_digest(path) for name, path in (recognisers | packs).items()}
+    """The version, and the digests of all recognisers and of the packs: with others a model is made again."""
+    files = {"quick": encoders_folder() / QUICK_FILE}
+    for of, one in (("", ear), ("opinion_", ear.opinion)):
+        if one is not None:
+            files |= {f"{of}recogniser": one.path} | {
+                f"{of}{name}_pack": one.pack_path(name) for name in (STARTER, NOISE)
+            }
+    return {"wakeword": __version__} | {name: file_digest(path) for name, path in files.items()}
 
 
 def model_of_text(spoken: SpokenKeyword, learned: Sequence[Sequence[str]] = ()) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import shortened
 from wakeword.base.types import Array, Scores
@@ -67,6 +67,8 @@ def pack_fits(
     where it cannot fit so well that a threshold depends on it, and where a near word is said. ``opinion``: what another
     recogniser hears in the same recordings, for a second opinion.
     """
+    if opinion is not None and opinion.recordings != pack.recordings:
+        raise DataError(f"{opinion.path}: expected the recordings of {pack.path}, got others; install both anew")
     parts = pack.parts
     for form in forms:
         parts = without_keyword(parts, pack.transcripts, form)

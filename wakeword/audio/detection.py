@@ -45,6 +45,9 @@ class CallbackError(WakewordError):
         super().__init__(f"{what}: {shortened(reason_of(failures[0]), 300)}")
         self.detections, self.failures = detections, failures
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.detections, self.failures)
+
 
 class Keeps(Protocol):
     """Keeps wakes and near misses, where the user has said yes: see ``saving.keeper.Keeper``."""

@@ -98,5 +98,6 @@ def naming(what: object, *kinds: type[WakewordError]) -> Iterator[None]:
 
 def reason_of(error: BaseException) -> str:
     """What an exception says, in one line: the system's words without number and name, what is missing, or its own."""
-    text = f"{error} is missing" if isinstance(error, KeyError) else getattr(error, "strerror", None) or str(error)
-    return next(iter(text.splitlines()), type(error).__name__)
+    key = isinstance(error, KeyError) and " " not in str(error)
+    text = f"{error} is missing" if key else getattr(error, "strerror", None) or str(error)
+    return next(iter(text.strip().splitlines()), type(error).__name__)

@@ -219,7 +219,7 @@ def _answer(error: Any, name: str) -> str:
     """What is wrong with the line of a command, in one line, and an example where the line lacks a part."""
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
     message = f"{message[:1].lower()}{message[1:]}"
-    message = re.sub(r"is not a valid (?:float|integer)(?: range)?", "is no number", message)
+    message = re.sub(r"is not a valid (?:float|int|integer)(?: range)?", "is not such a number", message)
     message = re.sub(r"is not in the range (\S+?)<=x<=(\S+)", r"is not within \1 to \2", message)
     lacks = message.startswith(("missing ", "no such command", "got unexpected", "expected "))
     if not lacks or message.endswith("?") or "; try: " in message:

@@ -49,7 +49,9 @@ def models(
     if (action is _Action.LIST) != (what is None):
         wanted = {_Action.LIST: "nothing after list", _Action.INSTALL: "a FILE or a URL", _Action.REMOVE: "a NAME"}
         raise typer.BadParameter(f"expected {wanted[action]}, got {'nothing' if what is None else repr(what)}")
-    if (action is not _Action.INSTALL and (name or sha256 or replace)) or (action is not _Action.LIST and as_json):
+    if (action is not _Action.INSTALL and (name is not None or sha256 is not None or replace)) or (
+        action is not _Action.LIST and as_json
+    ):
         raise typer.BadParameter("--name, --sha256 and --replace are options of models install, --json of models list")
     if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
         raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")

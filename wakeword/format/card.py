@@ -147,7 +147,7 @@ class ModelCard:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ModelError(
                 f"expected a model card as wakeword writes it, got a malformed one ({shortened(reason_of(error), 200)}); "
-                "get the file again"
+                "get the file again, or update wakeword"
             ) from error
         if fingerprint != card.features.fingerprint:
             raise ModelError("the model card's features do not match their own fingerprint; the file is damaged")
@@ -158,6 +158,8 @@ def _read(kind: object, value: object) -> Any:
     """A value from JSON as the type of a field, dataclasses and tuples included. ``TypeError`` if it has another type."""
     if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, dict):
         types = get_type_hints(kind)
+        if unknown := value.keys() - types.keys():
+            raise TypeError(f"entries of a later version of wakeword: {', '.join(sorted(unknown))}")
         return kind(**{name: _read(types[name], part) for name, part in value.items()})
     if get_origin(kind) is tuple and isinstance(value, list):
         return tuple(_read(get_args(kind)[0], part) for part in value)

@@ -111,7 +111,7 @@ def model_file(name: Path | str) -> Path:
     without such a keyword or file.
     """
     if not str(name).strip() or name == Path():
-        raise ModelError("expected a model's name or file, got an empty one; `wakeword models` lists the names")
+        raise ModelError("expected a model's name or file, got an empty one or a folder; `wakeword models` lists them")
     path = file_path(name, "a keyword or the path of a model file")
     if path.suffix == ".onnx":
         return path

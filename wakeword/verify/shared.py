@@ -42,7 +42,6 @@ def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
     return EmbeddingNetwork(_open(path, digest))
 
 
-@lru_cache(maxsize=2)
 def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
     """The phoneme recogniser of this digest, loaded once in a process: ``path``, or the one in ``ear_folder``.
 
@@ -51,7 +50,12 @@ def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
     ear = ear_folder()
     if ear is not None and file_digest(path) != digest == file_digest(ear / PHONEMES_FILE):
         path = ear / PHONEMES_FILE
-    session = _open(path, digest, lean=path.parent == ear)
+    return _recogniser(path, digest, lean=path.parent == ear)
+
+
+@lru_cache(maxsize=2)
+def _recogniser(path: Path, digest: str, *, lean: bool) -> PhonemeNetwork:
+    session = _open(path, digest, lean=lean)
     return PhonemeNetwork(session, _tokens(session))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
+from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard, unverified_score
@@ -51,6 +52,8 @@ class SecondStage:
         self.head = head
         self.embedding = embedding
         self._quick = None if quick is None else QuickKeyword(quick, card.phonemes, card.phoneme_losses)
+        if phonemes and opinion and opinion.tokens != phonemes.tokens:
+            raise ModelError("expected two recognisers with the same tokens, got others in the second one")
         self.phonemes = (
             PhonemeVerifier(KeywordPhonemes.of_card(card, phonemes.tokens), phonemes, opinion) if phonemes else None
         )

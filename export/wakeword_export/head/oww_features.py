@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio.features import FeatureConfig, hann_window
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, int16_of
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.protobuf import BYTES, Field, Reader, encoded_field, encoded_number
@@ -100,7 +100,7 @@ def _pieces(blocks: Iterable[Array], *, before: int) -> Iterator[Array]:
     kept: Array = np.zeros(before, np.float32)
     for block in blocks:
         # As 16-bit integers, which is what their engines take.
-        kept = np.concatenate([kept, np.clip(np.rint(block * np.float32(32_768)), -32_768, 32_767)])
+        kept = np.concatenate([kept, int16_of(block).astype(np.float32)])
         while len(kept) >= MAX_STEPS * STEP_SAMPLES + _OVERLAP:
             yield kept[: MAX_STEPS * STEP_SAMPLES + _OVERLAP]
             kept = kept[MAX_STEPS * STEP_SAMPLES :]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymicro_features import MicroFrontend
 
+from wakeword.audio.pcm import int16_of
 from wakeword.base.types import Array
 from wakeword_export.micro.mixed_net import CHANNELS
 
@@ -22,7 +23,7 @@ def micro_features(blocks: Iterable[Array]) -> NDArray[np.uint8]:
     """A recording in blocks of float32, each ``(samples,)`` at 16 kHz -> ``(frames, 40)``."""
     front, kept, found = MicroFrontend(), b"", [np.zeros((0, CHANNELS), np.uint8)]
     for block in blocks:
-        data, place, some = kept + np.clip(np.rint(block * 32_768), -32_768, 32_767).astype("<i2").tobytes(), 0, []
+        data, place, some = kept + int16_of(block).astype("<i2").tobytes(), 0, []
         while place + 2 * FRAME <= len(data):
             one = front.process_samples(data[place : place + 2 * FRAME])
             place += 2 * one.samples_read

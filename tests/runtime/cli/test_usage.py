@@ -176,7 +176,7 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "answer"), [("2", "2.0 is not within 0 to 1"), ("x", "'x' is no number"), ("nan", "number")]
+    ("value", "answer"), [("2", "2.0 is not within 0 to 1"), ("x", "'x' is not such a number"), ("nan", "number")]
 )
 def test_a_value_that_cannot_be_is_answered_without_an_example(cli, value: str, answer: str) -> None:
     status, _, err = cli("scan", "--threshold", value, "talk.wav")

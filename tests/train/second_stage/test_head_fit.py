@@ -9,10 +9,10 @@ import torch
 from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
 from wakeword_train.methods.losses import AdversaryConfig
-from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
 from wakeword_train.second_stage.heads.fit_heads import Background, HeadTraining, noisy
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
+from wakeword_train.second_stage_config import SecondStageConfig
 from wakeword_train.training_run import adversary_advice, describe_health
 
 SETTINGS = SecondStageConfig(

@@ -152,7 +152,9 @@ def network_of(folder: str) -> KokoroNetwork:
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime's errors have no common base class
-        raise SynthesisError(f"{path}: expected Kokoro's model, could not load it: {error}; {HOW_TO_GET}") from error
+        raise SynthesisError(
+            f"{path}: expected Kokoro's model, could not load it: {reason_of(error)}; {HOW_TO_GET}"
+        ) from error
     kinds = {(put.type, put.shape[-1] if put.shape else None): put.name for put in session.get_inputs()}
     tokens = next((name for (kind, _), name in kinds.items() if kind == "tensor(int64)"), None)
     style, speed = kinds.get(("tensor(float)", STYLE)), kinds.get(("tensor(float)", 1))

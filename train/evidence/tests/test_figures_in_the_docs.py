@@ -516,7 +516,9 @@ def test_what_training_adds_to_a_text_is_that_of_the_records() -> None:
     said = one_line(DOCS / "any-word.md")
     assert f"the trained ones woke {events[0]} times in {hours[0]:.1f} h of speech" in said
     assert f"the others {events[1]} times in {hours[1]:.1f} h" in said
-    counted = f"in {noise[0]:.1f} h of noise and music {in_noise(kinds[0])} times, and in {noise[1]:.1f} h of noise never"
+    counted = (
+        f"in {noise[0]:.1f} h of noise and music {in_noise(kinds[0])} times, and in {noise[1]:.1f} h of noise never"
+    )
     assert counted in said
     assert in_noise(same) == 0
     shares = "{}, {}, {} and {} %".format(*means(before, "default", *four))

@@ -27,7 +27,7 @@ from wakeword.verify.verifier import LOOK_SAMPLES, PhonemeSound, SecondStage, St
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import gain_for_snr
-from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage_config import SecondStageConfig
 
 _CONFIG = FeatureConfig()
 _PIECE = 100 * _CONFIG.hop_length

@@ -19,8 +19,8 @@ from wakeword_tools.measure.scores import events_at
 from wakeword_train import DataFolders, train_model
 from wakeword_train.data.clips import without_fold
 from wakeword_train.second_stage.build import PROBE, SecondStageTraining
-from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.result import SecondStageResult, StandIn
+from wakeword_train.second_stage_config import SecondStageConfig
 from wakeword_train.training import gather_clips
 from wakeword_train.training_run import TrainingEvents, TrainingRun
 

@@ -22,7 +22,7 @@ from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
-from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage_config import SecondStageConfig
 from wakeword_train.training import gather_clips
 from wakeword_train.training_run import DataFolders, TrainingEvents
 

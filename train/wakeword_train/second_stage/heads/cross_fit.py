@@ -13,10 +13,10 @@ from torch import Tensor
 from wakeword.base.types import Array
 from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_train.data.mining import one_thread
-from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.fit_heads import Background, HeadEpoch, HeadTraining, fit_head
 from wakeword_train.second_stage.heads.gru_head import HeadNetwork
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
+from wakeword_train.second_stage_config import SecondStageConfig
 
 _SECONDS_OF_STEP = 4.8
 """Seconds of audio that cost as much as a step on 256 looks: work is planned in such seconds."""

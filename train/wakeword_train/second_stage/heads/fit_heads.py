@@ -16,9 +16,9 @@ from wakeword_train.fitting import Trainer
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, cross_entropy
 from wakeword_train.methods.registry import LossSettings, method_named
-from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.gru_head import HeadNetwork, head_logits
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
+from wakeword_train.second_stage_config import SecondStageConfig
 from wakeword_train.training_run import describe_health
 
 _SHARES = {
