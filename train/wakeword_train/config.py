@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_origin
 
 from wakeword.base.errors import ConfigError, naming, reason_of
 from wakeword.format.card import MAX_WINDOW
@@ -224,10 +224,8 @@ def _build(cls: type[Any], raw: dict[str, Any], place: str) -> Any:
             values[key] = float(value)
         elif wanted == tuple[str, ...] and isinstance(value, list) and all(isinstance(v, str) for v in value):
             values[key] = tuple(value)
-        elif type(value) is wanted or (get_origin(wanted) is Literal and value in get_args(wanted)):
+        elif type(value) is wanted or get_origin(wanted) is Literal:  # which its class checks
             values[key] = value
-        elif get_origin(wanted) is Literal:
-            raise ConfigError(f"expected {name} to be {' or '.join(get_args(wanted))}, got {value!r}")
         else:
             raise ConfigError(f"expected {name} to be of type {getattr(wanted, '__name__', wanted)}, got {value!r}")
     return cls(**values)
