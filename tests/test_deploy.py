@@ -28,7 +28,7 @@ from support import ROOT
 from wakeword import ConfigError, __version__, shipped_models
 from wakeword.cli.app import COMMANDS
 from wakeword.cli.options import DEFAULT_KEYWORD
-from wakeword_serve.places import host_and_port
+from wakeword_serve.addresses import host_and_port
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install '.[dev]'")
 

@@ -11,7 +11,7 @@ from zeroconf import InterfaceChoice
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from wakeword.base.errors import ConfigError
-from wakeword_serve.places import is_loopback
+from wakeword_serve.addresses import is_loopback
 
 logger = logging.getLogger("wakeword.serve")
 

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from time import monotonic
 from typing import TypeVar
 
-from wakeword_serve.places import address_of
+from wakeword_serve.addresses import address_of
 
 PACE, AHEAD = 1.5, 30.0
 """Seconds of audio for each second, and those that may come at once."""

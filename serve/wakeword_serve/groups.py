@@ -13,10 +13,10 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
+from wakeword_serve.addresses import Network, is_allowed, networks_of
 from wakeword_serve.arbitration import COMPARED_SECONDS, ArrivalClock, WordAnswers, first_to_hear, is_one_word
 from wakeword_serve.client_stream import Found, ListeningStream
 from wakeword_serve.fair_share import Share
-from wakeword_serve.places import Network, is_allowed, networks_of
 
 WAIT = 0.08
 """Seconds that a word waits for the audio of other connections at most."""

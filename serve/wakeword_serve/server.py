@@ -11,9 +11,9 @@ from functools import partial
 from wyoming.error import Error
 
 from wakeword.saving.saved_pairs import client_of
+from wakeword_serve.addresses import Network, is_allowed, is_loopback, tcp_socket
 from wakeword_serve.connection import Connection, Shared
 from wakeword_serve.fair_share import Share
-from wakeword_serve.places import Network, is_allowed, is_loopback, tcp_socket
 from wakeword_serve.wire import TimedReader, encode
 
 logger = logging.getLogger("wakeword.serve")

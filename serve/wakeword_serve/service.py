@@ -14,6 +14,7 @@ from wakeword.model.installed import model_file, shipped_models
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
+from wakeword_serve.addresses import DEFAULT_PORT, SUPERVISOR, host_and_port, networks_of
 from wakeword_serve.announcing import Announcement, host_name
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
@@ -21,7 +22,6 @@ from wakeword_serve.fair_share import SharedThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import ListenedHours
 from wakeword_serve.labels import Labeller
-from wakeword_serve.places import DEFAULT_PORT, SUPERVISOR, host_and_port, networks_of
 from wakeword_serve.serve_options import ServeOptions
 from wakeword_serve.server import Server
 from wakeword_serve.speech_to_text import SpeechToText

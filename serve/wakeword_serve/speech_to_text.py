@@ -11,7 +11,7 @@ from wyoming.info import Describe
 from wakeword.audio.pcm import SAMPLE_RATE, int16_of
 from wakeword.base.errors import WorkerError, reason_of
 from wakeword.base.types import Array, Samples
-from wakeword_serve.places import host_and_port
+from wakeword_serve.addresses import host_and_port
 from wakeword_serve.wire import MAX_HEADER, WireError, encode, read_event
 
 _SECONDS = 60.0

@@ -17,8 +17,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, HttpAnswer
 from wakeword.browser.own_host import is_own_host
 from wakeword.saving.keeper import Keeper
+from wakeword_serve.addresses import Network, is_allowed, is_loopback, tcp_socket
 from wakeword_serve.kept_pages import NOT_HERE, KeptPages
-from wakeword_serve.places import Network, is_allowed, is_loopback, tcp_socket
 from wakeword_serve.server import Server
 
 logger = logging.getLogger("wakeword.serve")

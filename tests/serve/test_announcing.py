@@ -17,8 +17,8 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from wakeword import ConfigError
 from wakeword_serve import announcing
+from wakeword_serve.addresses import tcp_socket
 from wakeword_serve.announcing import SERVICE, Announcement, host_name, route_address
-from wakeword_serve.places import tcp_socket
 
 OWN = "192.168.1.7"
 

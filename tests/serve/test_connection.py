@@ -22,8 +22,8 @@ from wyoming.ping import Ping, Pong
 from wakeword import Detector
 from wakeword.cli.options import PointOptions
 from wakeword.engine import Detector as EngineDetector
+from wakeword_serve.addresses import networks_of
 from wakeword_serve.connection import TimeLimits
-from wakeword_serve.places import networks_of
 
 NAMES = ("low", "high")
 """The words of the folder ``models``, by their files; the second one's phrase is "hey high"."""

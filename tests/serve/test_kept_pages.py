@@ -21,9 +21,9 @@ from wakeword.cli.options import PointOptions
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, read_pair, saved_pairs
 from wakeword_serve import event_list
+from wakeword_serve.addresses import networks_of
 from wakeword_serve.event_list import kept_list
 from wakeword_serve.kept_pages import MAX_SHOWN, KeptPages
-from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web
 from wakeword_serve.words import OfferedWords
 

@@ -29,8 +29,8 @@ from support.served_web import get, run
 from wakeword import Detection, Keeper
 from wakeword.browser.bounded_http import MAX_CONNECTIONS, Doors
 from wakeword.saving.saved_pairs import SavedPairs
+from wakeword_serve.addresses import networks_of
 from wakeword_serve.client_stream import Found
-from wakeword_serve.places import networks_of
 from wakeword_serve.status_pages import Web
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

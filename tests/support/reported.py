@@ -34,7 +34,9 @@ def second_stage(
     """A result in which the fused logit of each clip is the given one; all clips have the same sound."""
     verifier = VerifierCard(-10.0, 64, "0" * 64, Fusion(0.0, 1.0, 0.0, 0.0, 0.0, 1.0), 0.0)
     again = None if noisy is None else _held_out(noisy, sound)
-    return SecondStageResult(b"", verifier, _held_out(clips, sound, again), "", "")
+    return SecondStageResult(
+        head=b"", card=verifier, held_out=_held_out(clips, sound, again), description="", fingerprint=""
+    )
 
 
 def _held_out(clips: Mapping[Kind, Scored], sound: Path, noisy: HeldOut | None = None) -> HeldOut:

@@ -19,12 +19,12 @@ from wakeword.base.types import Array, Samples
 from wakeword.cli.options import PointOptions
 from wakeword.saving.keeper import Keeper
 from wakeword.verify.known_voices import Voices
+from wakeword_serve.addresses import Network
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import SharedThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import ListenedHours
-from wakeword_serve.places import Network
 from wakeword_serve.server import Server
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import encode

@@ -58,7 +58,9 @@ def result_of(path: Path, held: HeldOut) -> TrainingResult:
     shutil.copyfile(assets_folder() / "models" / "jarvis.onnx", path)
     card = read_model(path).card.verifier
     assert card is not None
-    return TrainingResult(path, [], [], [], SecondStageResult(b"", card, held, "", ""))
+    return TrainingResult(
+        path, [], [], [], SecondStageResult(head=b"", card=card, held_out=held, description="", fingerprint="")
+    )
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,7 @@ def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
     heads = [[HeadEpoch(1, "warm-up", 0.2, None), HeadEpoch(2, "drocc-lf", 0.2, bad.health)]]
     held_out = HeldOut({}, {}, 0.0)
     card = VerifierCard(0.0, 64, "0" * 64, Fusion(0.0, 1.0, 1.0, 0.0, 0.0, 1.0), 0.0)
-    second = SecondStageResult(b"", card, held_out, "", "", heads)
+    second = SecondStageResult(head=b"", card=card, held_out=held_out, description="", fingerprint="", heads=heads)
     result = TrainingResult(Path(), [], [], [good], second)
     assert advice_on(dataclasses.replace(result, second_stage=None)) == []
     (advice,) = advice_on(result)

@@ -75,7 +75,7 @@ def _train(
     *,
     text_first: bool,
 ) -> Path:
-    teach = None if options.engine is None else CROSS_PACKAGE["--for"].load()(settings)
+    teach = None if options.engine is None else CROSS_PACKAGE["student_teacher"].load()(settings)
     own = options.work / file_stem(settings.keyword)
     trained = own / f"{own.name}-trained.onnx"
     if out.absolute() == trained.absolute():

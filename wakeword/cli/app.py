@@ -48,18 +48,18 @@ class Command(NamedTuple):
 
 
 CROSS_PACKAGE = {
-    "--say": Command("wakeword_train.from_text:typed_model"),
-    "--for": Command("wakeword_export.student.teaching:student_teacher"),
-    "--to": Command("wakeword_train.cli:train_text"),
-    "export": Command("wakeword_train.data.packed:speech_without"),
-    "--playback": Command("wakeword_echo.playback_source:open_playback"),
-    "--label-with": Command("wakeword_serve.cli:label_kept"),
-    "voice": Command("wakeword_train.voice_network:make_voice_network"),
-    "check": Command("wakeword_train.from_text:text_model_promise"),
+    "model_of_text": Command("wakeword_train.from_text:typed_model"),
+    "student_teacher": Command("wakeword_export.student.teaching:student_teacher"),
+    "training_of_text": Command("wakeword_train.cli:train_text"),
+    "speech_for_points": Command("wakeword_train.data.packed:speech_without"),
+    "playback_source": Command("wakeword_echo.playback_source:open_playback"),
+    "labels": Command("wakeword_serve.cli:label_kept"),
+    "voice_network": Command("wakeword_train.voice_network:make_voice_network"),
+    "text_promise": Command("wakeword_train.from_text:text_model_promise"),
 }
-"""What options call in other packages: the model file of a text, what teaches a student, the training of a text that is
-exported, speech for the export's point, the audio that a loudspeaker gets, and labels by a speech-to-text; what makes the
-network of speakers for `wakeword voice`, and what a text's model would promise for `wakeword check`."""
+"""What commands call in other packages: the model file of a text, what teaches a student, the training of a text that is
+exported, speech for the export's point, the audio that a loudspeaker gets, labels by a speech-to-text, the network of
+speakers for `wakeword voice`, and what a text's model would promise."""
 COMMANDS = {
     name: command._replace(group=group)
     for group, commands in {

@@ -33,7 +33,7 @@ def _typed(texts: list[str] | None) -> list[str] | None:
     # Imported here: it imports the commands.
     from wakeword.cli.app import CROSS_PACKAGE
 
-    return texts and [str(CROSS_PACKAGE["--say"].load()(text)) for text in texts]
+    return texts and [str(CROSS_PACKAGE["model_of_text"].load()(text)) for text in texts]
 
 
 _SayOption = Annotated[

@@ -125,7 +125,7 @@ def _labelled(pairs: list[SavedPair], uri: str) -> list[SavedPair]:
 
     wait = [pair for pair in pairs if pair.text is None]
     labelled = {pair.data: pair for pair in pairs}
-    for number, pair in enumerate(CROSS_PACKAGE["--label-with"].load()(wait, uri), 1):
+    for number, pair in enumerate(CROSS_PACKAGE["labels"].load()(wait, uri), 1):
         labelled[pair.data] = pair
         note(f"labelled {number} of {len(wait)}  {_title(pair)}")
     return list(labelled.values())

@@ -97,7 +97,7 @@ def _made_network() -> Path:
         # Imported here: it imports the commands.
         from wakeword.cli.app import CROSS_PACKAGE
 
-        CROSS_PACKAGE["voice"].load()(path)
+        CROSS_PACKAGE["voice_network"].load()(path)
     return path
 
 

@@ -28,7 +28,7 @@ class Answer(StrEnum):
     NO = "no"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SavedPair:
     """A recording with its data, as ``SavedPairs`` saved it."""
 
@@ -87,16 +87,16 @@ def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
         content = content_of(data)
         threshold, probably, text = (content.get(name) for name in ("threshold", "probably", "text"))
         found = SavedPair(
-            data,
-            str(content["keyword"]),
-            float(content["score"]),
-            str(content["time"]),
-            content.get("near_miss") is True,
-            None if threshold is None else float(threshold),
-            str(content.get("client", "")),
-            None if probably is None else Answer(probably),
-            None if text is None else str(text),
-            answer,
+            data=data,
+            keyword=str(content["keyword"]),
+            score=float(content["score"]),
+            time=str(content["time"]),
+            near_miss=content.get("near_miss") is True,
+            threshold=None if threshold is None else float(threshold),
+            client=str(content.get("client", "")),
+            probably=None if probably is None else Answer(probably),
+            text=None if text is None else str(text),
+            answer=answer,
         )
         if found.audio.is_file() and math.isfinite(found.score) and math.isfinite(found.threshold or 0):
             return found

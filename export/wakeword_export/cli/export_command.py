@@ -76,7 +76,7 @@ def _write(options: ExportOptions, exporter: "Exporter", folder: Path) -> Sequen
     from wakeword_tools.measure.selection import select
 
     if _is_text(options.model):
-        train = CROSS_PACKAGE["--to"].load()
+        train = CROSS_PACKAGE["training_of_text"].load()
         note(f"no model is called {printable(options.model)!r}, so it is trained first: {exporter.expected}")
         train(options.model, exporter.trained_for, options.work)
     model = load_model(options.model)
@@ -84,7 +84,7 @@ def _write(options: ExportOptions, exporter: "Exporter", folder: Path) -> Sequen
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     recordings = select(places, model.card.phrase, report=note)
     data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
-    speech = CROSS_PACKAGE["export"].load() if find_spec("wakeword_train") else None
+    speech = CROSS_PACKAGE["speech_for_points"].load() if find_spec("wakeword_train") else None
     return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run, speech), folder)
 
 

@@ -94,7 +94,7 @@ def test_text_that_is_not_utf_8_is_one_line(
 
 def test_what_the_recogniser_hears_in_speech_is_a_part_of_the_grade(cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """As much as the model of `train --now` promises; without training's packages all else stays as it is."""
-    ear = cache(CROSS_PACKAGE["check"].load())
+    ear = cache(CROSS_PACKAGE["text_promise"].load())
     monkeypatch.setattr("wakeword_train.from_text.text_model_promise", ear)
     heard = json.loads(cli("check", "alexa", "--json").out)
     per_hour, recall = ear("alexa")

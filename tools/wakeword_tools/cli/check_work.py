@@ -52,7 +52,7 @@ def print_check(options: CheckOptions) -> None:
     note(COMPARING.format(keyword))
     advice, english = advise_in(code, keyword), code == ENGLISH
     if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
-        advice = replace(advice, text_promise=CROSS_PACKAGE["check"].load()(keyword))
+        advice = replace(advice, text_promise=CROSS_PACKAGE["text_promise"].load()(keyword))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]

@@ -125,14 +125,14 @@ class SecondStageTraining:
             )
         card = dataclasses.replace(draft, fusion=fusion, candidates_per_hour=candidates.rate(gate), data=description)
         return SecondStageResult(
-            head_bytes(heads[-1]),
-            card,
-            heard,
-            description,
-            self._fingerprint(held_out),
-            [one.epochs for one in trained],
-            [head_bytes(head) for head in heads[:-1]],
-            self._alone(heads, recordings.clean),
+            head=head_bytes(heads[-1]),
+            card=card,
+            held_out=heard,
+            description=description,
+            fingerprint=self._fingerprint(held_out),
+            heads=[one.epochs for one in trained],
+            fold_heads=[head_bytes(head) for head in heads[:-1]],
+            alone=self._alone(heads, recordings.clean),
         )
 
     def _words(self) -> dict[str, WordExamples]:

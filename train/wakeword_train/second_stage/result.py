@@ -63,7 +63,7 @@ class HeldOut:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SecondStageResult:
     """A trained second stage."""
 

@@ -101,7 +101,7 @@ def listen(options: ListenOptions) -> None:
 def _playback(name: str) -> AbstractContextManager[AudioSource]:
     from wakeword.cli.app import CROSS_PACKAGE
 
-    found: AbstractContextManager[AudioSource] = CROSS_PACKAGE["--playback"].load()(name)
+    found: AbstractContextManager[AudioSource] = CROSS_PACKAGE["playback_source"].load()(name)
     return found
 
 

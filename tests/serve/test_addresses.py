@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from wakeword import ConfigError
-from wakeword_serve.places import host_and_port, is_allowed, is_loopback, networks_of, tcp_socket
+from wakeword_serve.addresses import host_and_port, is_allowed, is_loopback, networks_of, tcp_socket
 
 HAS_IPV6 = socket.has_dualstack_ipv6()
 
