@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
 
-from wakeword import SynthesisError
+from wakeword import ConfigError, SynthesisError
 from wakeword.model.installed import HOME_VARIABLE
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
 from wakeword_tools.engines.kokoro_network import network_of
@@ -205,7 +205,7 @@ def test_only_training_voices_are_mixed_and_no_set_of_them_twice(all_voices: lis
 
 def test_only_what_is_installed_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME_VARIABLE, str(folder.parent / "home"))
-    with pytest.raises(SynthesisError, match=r"expected Kokoro in .*install it"):
+    with pytest.raises(ConfigError, match=r"expected Kokoro in .*install it"):
         english_voices(engines=["kokoro"])
     voices_folder().mkdir(parents=True)
     folder.rename(voices_folder() / "kokoro")
@@ -233,7 +233,7 @@ def with_two_models(folder: Path) -> None:
 )
 def test_the_error_of_a_folder_without_kokoro_names_where_to_get_it(folder: Path, spoil: object, message: str) -> None:
     spoil(folder)  # type: ignore[operator]
-    with pytest.raises(SynthesisError, match=message) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         kokoro_voices(folder)
     assert "\n" not in str(caught.value)
     assert "wakeword voices install kokoro" in str(caught.value)
@@ -242,15 +242,15 @@ def test_the_error_of_a_folder_without_kokoro_names_where_to_get_it(folder: Path
 def test_an_invalid_model_or_voice_is_refused(folder: Path) -> None:
     voices = named(folder)
     (folder / "voices" / "am_adam.bin").write_bytes(b"1234" * 256)
-    with pytest.raises(SynthesisError, match=r"expected float32 \(510, 256\), got 256 numbers"):
+    with pytest.raises(ConfigError, match=r"expected float32 \(510, 256\), got 256 numbers"):
         KokoroSynthesizer().speak("marvin", voices["am_adam"])
     elsewhere = folder.rename(folder.with_name("elsewhere"))
     (elsewhere / "onnx" / "model_quantized.onnx").write_bytes(b"no network")
-    with pytest.raises(SynthesisError, match="could not load it"):
+    with pytest.raises(ConfigError, match="could not load it"):
         KokoroSynthesizer().speak("marvin", named(elsewhere)["af_heart"])
     other = elsewhere.rename(folder.with_name("other"))
     write_model(other / "onnx" / "model_quantized.onnx", style=128)
-    with pytest.raises(SynthesisError, match="expected inputs for tokens, style and speed"):
+    with pytest.raises(ConfigError, match="expected inputs for tokens, style and speed"):
         KokoroSynthesizer().speak("marvin", named(other)["af_heart"])
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import soxr
 
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import SynthesisError
+from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.kokoro_network import HOW_TO_GET, LENGTHS, STYLE, network_file, network_of, vocabulary_of
@@ -44,7 +44,7 @@ class KokoroSynthesizer:
         """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
 
         A full stop, exclamation or question mark at the end of the text sets the intonation; without one it stays up, as
-        before a comma. Raises ``SynthesisError`` if the folder in ``voice.locator`` cannot be used.
+        before a comma. Raises ``ConfigError`` if the folder in ``voice.locator`` cannot be used.
         """
         network = network_of(voice.locator)
         foreign = voice.language != ENGLISH
@@ -64,12 +64,12 @@ class KokoroSynthesizer:
 def kokoro_voices(folder: Path) -> list[Voice]:
     """The voices of a folder, and mixtures of the training voices.
 
-    A hash of its name decides each voice's split. Raises ``SynthesisError`` if the folder is not as above.
+    A hash of its name decides each voice's split. Raises ``ConfigError`` if the folder is not as above.
     """
     folder = resolved(folder)
     found = sorted(path.stem for path in (folder / "voices").glob("*.bin"))
     if not found:
-        raise SynthesisError(f"{folder}: expected Kokoro's voices in voices/*.bin, found none; {HOW_TO_GET}")
+        raise ConfigError(f"{folder}: expected Kokoro's voices in voices/*.bin, found none; {HOW_TO_GET}")
     network_file(folder), vocabulary_of(folder)  # raise their errors before any work
     voices = [_voice({name: 1.0}, folder, split_of_source(f"{KOKORO}:{name}")) for name in found]
     return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
@@ -78,7 +78,7 @@ def kokoro_voices(folder: Path) -> list[Voice]:
 def _installed_voices() -> list[Voice]:
     folder = kokoro_folder()
     if folder is None:
-        raise SynthesisError(f"expected Kokoro in {voices_folder()}, found none; {HOW_TO_GET}")
+        raise ConfigError(f"expected Kokoro in {voices_folder()}, found none; {HOW_TO_GET}")
     return kokoro_voices(folder)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from wakeword.base.errors import SynthesisError, reason_of
+from wakeword.base.errors import ConfigError, SynthesisError, reason_of
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.languages import accents_of
@@ -115,7 +115,7 @@ def network_file(folder: Path) -> Path:
     files = sorted(folder.rglob("*.onnx"))
     if len(files) != 1:
         names = ", ".join(str(file.relative_to(folder)) for file in files) or "none"
-        raise SynthesisError(f"{folder}: expected one ONNX model inside it, found {names}; keep one, or {HOW_TO_GET}")
+        raise ConfigError(f"{folder}: expected one ONNX model inside it, found {names}; keep one, or {HOW_TO_GET}")
     return files[0]
 
 
@@ -126,9 +126,9 @@ def vocabulary_of(folder: Path) -> dict[str, int]:
         content = json.loads(path.read_text(encoding="utf-8"))
         vocabulary = {str(symbol): int(token) for symbol, token in content["vocab"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SynthesisError(f"{path}: expected Kokoro's symbols, got: {reason_of(error)}; {HOW_TO_GET}") from error
+        raise ConfigError(f"{path}: expected Kokoro's symbols, got: {reason_of(error)}; {HOW_TO_GET}") from error
     if missing := sorted({*_MARKS, "ˈ", "ə"} - vocabulary.keys()):
-        raise SynthesisError(f"{path}: expected Kokoro's symbols, but {' '.join(missing)} are missing; {HOW_TO_GET}")
+        raise ConfigError(f"{path}: expected Kokoro's symbols, but {' '.join(missing)} are missing; {HOW_TO_GET}")
     return vocabulary
 
 
@@ -137,9 +137,9 @@ def _styles(path: Path) -> Array:
     try:
         values = np.fromfile(path, "<f4").astype(np.float32)
     except OSError as error:
-        raise SynthesisError(f"{path}: expected a voice of Kokoro, got: {reason_of(error)}; {HOW_TO_GET}") from error
+        raise ConfigError(f"{path}: expected a voice of Kokoro, got: {reason_of(error)}; {HOW_TO_GET}") from error
     if len(values) != LENGTHS * STYLE or not np.isfinite(values).all():
-        raise SynthesisError(f"{path}: expected float32 ({LENGTHS}, {STYLE}), got {len(values)} numbers; {HOW_TO_GET}")
+        raise ConfigError(f"{path}: expected float32 ({LENGTHS}, {STYLE}), got {len(values)} numbers; {HOW_TO_GET}")
     return values.reshape(LENGTHS, STYLE)
 
 
@@ -152,14 +152,14 @@ def network_of(folder: str) -> KokoroNetwork:
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime's errors have no common base class
-        raise SynthesisError(
+        raise ConfigError(
             f"{path}: expected Kokoro's model, could not load it: {reason_of(error)}; {HOW_TO_GET}"
         ) from error
     kinds = {(put.type, put.shape[-1] if put.shape else None): put.name for put in session.get_inputs()}
     tokens = next((name for (kind, _), name in kinds.items() if kind == "tensor(int64)"), None)
     style, speed = kinds.get(("tensor(float)", STYLE)), kinds.get(("tensor(float)", 1))
     if tokens is None or style is None or speed is None or len(kinds) != 3:
-        raise SynthesisError(
+        raise ConfigError(
             f"{path}: expected inputs for tokens, style and speed, got {sorted(kinds.values())}; {HOW_TO_GET}"
         )
     return KokoroNetwork(Path(folder), session, (tokens, style, speed), vocabulary_of(Path(folder)))

@@ -74,7 +74,8 @@ def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPE
 
     An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``piper:FILE-OR-FOLDER``,
     ``kokoro``, ``command:FILE.toml``, or one of another package. Only the embedded engine by default, so that a seed
-    gives the same clips on every machine. Raises ``SynthesisError`` for an unknown engine, or one that cannot be used.
+    gives the same clips on every machine. Raises ``SynthesisError`` for an unknown engine, ``ConfigError`` where
+    Kokoro cannot be used.
     """
     return [voice for engine in engines for voice in _voices_of(engine) if split in (None, voice.split)]
 
