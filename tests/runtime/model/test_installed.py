@@ -91,7 +91,7 @@ def test_a_name_like_no_other_gets_no_guess(own: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", Path()])
 def test_an_empty_name_is_no_folder(own: Path, name: str | Path) -> None:
-    with pytest.raises(ModelError, match="got an empty one; `wakeword models` lists the names"):
+    with pytest.raises(ModelError, match="got an empty one or a folder; `wakeword models` lists them"):
         model_file(name)
 
 
