@@ -81,7 +81,7 @@ def test_other_recordings_are_another_training(world: Path, tmp_path: Path) -> N
         ('words = ["a"]\n[[settings]]\nname = "x y"\n[[settings]]\nname = "x-y"', r"both a-x-y-0\.onnx"),
         ('words = ["a"]\n[[settings]]\nseed = 1', "each with a name"),
         ('words = ["a"]\ndata = {music = ["x"]}', "unknown setting 'music'"),
-        ('words = ["a"]\nbase = "absent.toml"', "could not read"),
+        ('words = ["a"]\nbase = "absent.toml"', "No such file"),
         ("words = [", "expected TOML"),
     ],
 )
