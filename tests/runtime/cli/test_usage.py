@@ -171,7 +171,8 @@ def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
     for line in (("listen", "--sensitivity", "0.8"), ("scan", "--sensitivity=3")):
         status, _, err = cli(*line)
         assert (status, err.count("\n")) == (2, 1)
-        assert "no such option: --sensitivity" in err
+        assert "no such option" in err
+        assert "--sensitivity" in err
         assert "threshold" not in err
 
 
