@@ -109,7 +109,7 @@ class TextEar:
         """The recogniser, loaded once in a process."""
         return load_phonemes(self.path, self.digest)
 
-    @property
+    @cached_property
     def opinion(self) -> "TextEar | None":
         """Who is asked for a second opinion: the included one, if this is another."""
         return TextEar(None) if self.folder else None

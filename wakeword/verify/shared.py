@@ -42,6 +42,7 @@ def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
     return EmbeddingNetwork(_open(path, digest))
 
 
+@lru_cache(maxsize=4)  # paths, which take a digest of each file to resolve
 def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
     """The phoneme recogniser of this digest, loaded once in a process: ``path``, or the one in ``ear_folder``.
 

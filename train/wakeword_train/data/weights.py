@@ -16,7 +16,7 @@ from wakeword_train.fields import check_fields
 FRAGMENT = "fragment"
 """Name of the rows and looks that hold a part of a positive."""
 HOUSEHOLD = "household"
-"""Name of those of household sounds alone; they stand for recorded noise where there is none."""
+"""Name of the rows and looks that hold household sounds alone; they stand for recorded noise where there is none."""
 
 
 @dataclass(frozen=True)
