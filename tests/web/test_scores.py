@@ -31,6 +31,8 @@ LOUDER = np.float32(1 + 1e-6)
 """A change of the audio that nobody can hear, for which the phoneme recogniser gives other digits, in Python too."""
 WITH_PHONEMES = 2e-3
 """Of a score that the phoneme recogniser has a part in: at most, whatever Python itself makes of audio that is louder."""
+WITH_EAR = 0.02
+"""The same for the ear: Python sums in eight bits where the processor can, and WebAssembly in 32."""
 RATES = {8_000: 0.02, 22_050: 5e-4, 44_100: 5e-4, 48_000: 5e-4}
 """Rates, and the tolerance of a detection's score where the audio passes through two different resamplers, whose
 low passes differ near half the lower rate."""
@@ -167,7 +169,7 @@ def test_a_model_from_a_text_scores_as_in_python_and_sleeps(demo: Array, tmp_pat
     expected = heard_here([model], samples)
     assert len(expected.detections) == 1
     found = in_node(detect_job([model], raw(samples, tmp_path / "audio"), encoders=with_ear(tmp_path)))[0]
-    assert_same(found, expected, WITH_PHONEMES)
+    assert_same(found, expected, WITH_EAR)
     assert found["asleep"] > 5
 
 
@@ -183,7 +185,7 @@ def test_near_words_take_a_score_as_in_python(talk: Array, tmp_path: Path) -> No
     expected = heard_here([model], samples)
     assert len(expected.detections) == 1
     found = in_node(detect_job([model], raw(samples, tmp_path / "audio"), encoders=with_ear(tmp_path)))[0]
-    assert_same(found, expected, WITH_PHONEMES)
+    assert_same(found, expected, WITH_EAR)
 
 
 def test_quiet_is_slept_through_and_what_follows_is_scored_as_without_sleep(demo: Array, tmp_path: Path) -> None:

@@ -51,12 +51,12 @@ def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
     ear = ear_folder()
     if ear is not None and file_digest(path) != digest == file_digest(ear / PHONEMES_FILE):
         path = ear / PHONEMES_FILE
-    return _recogniser(path, digest, lean=path.parent == ear)
+    return _recogniser(path, digest)
 
 
 @lru_cache(maxsize=2)
-def _recogniser(path: Path, digest: str, *, lean: bool) -> PhonemeNetwork:
-    session = _open(path, digest, lean=lean)
+def _recogniser(path: Path, digest: str) -> PhonemeNetwork:
+    session = _open(path, digest)
     return PhonemeNetwork(session, _tokens(session))
 
 
@@ -71,7 +71,7 @@ def _tokens(session: onnxruntime.InferenceSession) -> list[str]:
     return tokens_of_text(session.get_modelmeta().custom_metadata_map.get(TOKENS_KEY))
 
 
-def _open(path: Path, digest: str, *, lean: bool = False) -> onnxruntime.InferenceSession:
+def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:
     found = file_digest(path)
     if found != digest:
         raise ModelError(
@@ -80,7 +80,7 @@ def _open(path: Path, digest: str, *, lean: bool = False) -> onnxruntime.Inferen
             "train the model again, or run it without its second stage (--no-verify)"
         )
     # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.
-    session = open_session(path, arena=False, lean=lean)
+    session = open_session(path, arena=False)
     _give_back_memory()
     return session
 
