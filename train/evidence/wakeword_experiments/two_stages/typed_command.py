@@ -37,12 +37,13 @@ def text_alone(
         "assets/text-alone.json"
     ),
     record: Annotated[str, typer.Option("--typed", help="The record of words from their text.")] = "typed",
+    trained: Annotated[str, typer.Option("--trained", help="The record of words that were trained.")] = "anyword",
 ) -> None:
     """What words with recordings say of words without: the numbers that ship, and the page of their ranges."""
     from wakeword_experiments.two_stages.people_range import range_page, text_alone_content
 
     begin(1)
-    anyword, typed = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in ("anyword", record))
+    anyword, typed = (json.loads((results / f"{name}.json").read_text("utf-8")) for name in (trained, record))
     weights = json.loads(out.read_text("utf-8"))["weights"]
     write_json(out, text_alone_content(anyword, typed, weights))
     (results / f"people-range{record.removeprefix('typed')}.md").write_text(
