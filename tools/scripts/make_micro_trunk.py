@@ -21,8 +21,9 @@ from torch import Tensor
 
 from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import PHONEME_HOP, TrunkLessons, pretrained
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import embeddings_of

@@ -50,8 +50,9 @@ from scripts.ear.ear_teaching import Teaching, TeachingConfig, read_teacher
 from scripts.ear.ear_windows import AlignedSpeech, Surroundings
 from scripts.ear.whisper_weights import read_encoder
 from scripts.encoder.simulated_rooms import simulated_rooms
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, WakewordError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array

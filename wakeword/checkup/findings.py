@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from wakeword.audio.pcm import decibels
+from wakeword.audio.level import decibels
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.pcm import decibels, power_of
+from wakeword.audio.level import decibels, power_of
 from wakeword.base.types import Samples
 from wakeword.microphone.clock import Stamp, StreamClock
 

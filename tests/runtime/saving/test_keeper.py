@@ -19,8 +19,9 @@ import pytest
 from support.builders import bursts
 
 from wakeword import Detection, Detector, Keeper, Model
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.saving import saved_pairs as saved_pairs_module
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, read_pair, saved_pairs

@@ -8,7 +8,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from wakeword.audio.pcm import level_of
+from wakeword.audio.level import level_of
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.engine import Detector

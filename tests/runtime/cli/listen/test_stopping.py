@@ -17,14 +17,14 @@ LIMIT_SECONDS = 2.5
 # The audio is written, then the disk is slow.
 SLOW_DISK = """if True:
     import sys, time
-    from wakeword.audio import pcm
-    write_audio = pcm.write_audio
+    from wakeword.audio import audio_file
+    write_audio = audio_file.write_audio
 
     def slow(*arguments):
         write_audio(*arguments)
         time.sleep({seconds})
 
-    pcm.write_audio = slow
+    audio_file.write_audio = slow
 """
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
