@@ -54,7 +54,12 @@ class LabelledBatch(NamedTuple):
 
 
 class BatchSampler:
-    """Endless augmented batches with a fixed share of each kind, seeded by its generator."""
+    """Endless augmented batches with a fixed share of each kind, seeded by its generator.
+
+    A window holds the whole word, anywhere in it, and at times other speech around it; then come a room, noise and a level,
+    and of the features other frequencies. ``LookCutter`` and ``SceneMaker`` share what is mixed in (``NoiseSource``,
+    ``amid_talk``), but place the word elsewhere and draw in another order, on which trained models depend.
+    """
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from torch import Tensor
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import root_mean_square, uniform
+from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.store import ClipStore
 
@@ -53,13 +53,14 @@ class NoiseSource:
         store = self._recorded
         if store is None:
             return made
-        weights = store.lengths.double() if self._weights is None else self._weights
-        rows = torch.multinomial(weights, count, replacement=True, generator=generator)
-        speed = 1 + uniform(count, -_SPEED, _SPEED, generator)
-        offsets = store.any_offsets(rows, samples, speed=speed, generator=generator)
-        recorded = store.cut(rows, offsets, samples, speed=speed, generator=generator)
+        recorded = store.anywhere(count, samples, weights=self._weights, change=_SPEED, generator=generator)
         is_recorded = torch.rand(count, generator=generator) < _RECORDED_SHARE
         return torch.where(is_recorded[:, None], recorded, made)
+
+    def recorded_anew(self, waves: Tensor, config: AugmentationConfig) -> Tensor:
+        """Waves in other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
+        noisy = augment_waves(waves, self.draw(*waves.shape), config, self._generator)
+        return through_channels(noisy, self._generator)
 
 
 def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
@@ -103,9 +104,7 @@ def amid_talk(
         before * _chosen(count, _BEFORE, generator)[:, None], after * _chosen(count, _AFTER, generator)[:, None]
     )
     weight = (spoken / _FADE).clamp(0, 1)
-    clips = torch.multinomial(talk.lengths.double(), count, replacement=True, generator=generator)
-    offsets = talk.any_offsets(clips, samples, speed=torch.ones(count), generator=generator)
-    speech = talk.cut(clips, offsets, samples, generator=generator)
+    speech = talk.anywhere(count, samples, generator=generator)
     inside = (time >= begins[rows][:, None]) & (time < ends[rows][:, None])
     word = (waves[rows].square() * inside).sum(dim=1) / inside.sum(dim=1).clamp_min(1)
     gain = word.sqrt() * uniform(count, *LOUDNESS, generator) / root_mean_square(speech).clamp_min(FAINT)

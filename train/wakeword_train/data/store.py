@@ -20,6 +20,7 @@ from wakeword.base.text import counted
 from wakeword.takes.take import Fault, examine, is_clipped
 from wakeword.takes.word_region import Region, locate_word
 from wakeword_tools.kinds import Kind
+from wakeword_train.data.augment import uniform
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
@@ -137,6 +138,25 @@ class ClipStore:
         """Random offsets of windows inside their clips, or around clips that are shorter; ``(batch,)``."""
         slack = self.lengths[rows] - (samples * speed).long()
         return (torch.rand(len(rows), generator=generator) * (slack.abs() + 1)).long() * slack.sign()
+
+    def anywhere(
+        self,
+        count: int,
+        samples: int,
+        *,
+        weights: Tensor | None = None,
+        change: float = 0.0,
+        generator: torch.Generator,
+    ) -> Tensor:
+        """Windows at random places of random clips, as often as their ``weights``, by default their lengths.
+
+        Each is up to the share ``change`` faster or slower; no speed is drawn for 0. ``(count, samples)`` float32.
+        """
+        weights = self.lengths.double() if weights is None else weights
+        rows = torch.multinomial(weights, count, replacement=True, generator=generator)
+        speed = 1 + uniform(count, -change, change, generator) if change else torch.ones(count)
+        offsets = self.any_offsets(rows, samples, speed=speed, generator=generator)
+        return self.cut(rows, offsets, samples, speed=speed, generator=generator)
 
     def fragment_offsets(self, rows: Tensor, samples: int, *, speed: Tensor, generator: torch.Generator) -> Tensor:
         """Offsets at which a window holds 25 to 60 % of the word, its beginning or its end; ``(batch,)``."""
