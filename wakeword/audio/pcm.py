@@ -12,6 +12,8 @@ SAMPLE_RATE = 16_000
 MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
 MAX_CHANNELS = 1_024
 """As many as libsndfile takes."""
+INT16_STEP = 2.0**-15
+"""One unit of 16-bit PCM, where full scale is 1."""
 
 # Full scale of a float signal is 1.0. Decoders overshoot a little; int16 values cast to float overshoot 32,768
 # times and would silently shift the features by 90 dB, so 24 dB over full scale is refused.
@@ -20,7 +22,7 @@ _MAX_FLOAT_LEVEL = 16.0
 _FLOAT = np.dtype(np.float32)
 _INT16 = np.dtype(np.int16)
 # The factor that scales samples of each dtype to -1..1.
-_SCALE = {_INT16: np.float32(2**-15), np.dtype(np.int32): np.float32(2**-31), _FLOAT: np.float32(1)}
+_SCALE = {_INT16: np.float32(INT16_STEP), np.dtype(np.int32): np.float32(2**-31), _FLOAT: np.float32(1)}
 
 
 def to_mono(block: Samples, *, channel: int | None = None) -> Array:
@@ -85,7 +87,8 @@ def samples_of_bytes(audio: bytes) -> Samples:
 
 def int16_of(samples: Array) -> Samples:
     """Float samples of any shape as 16-bit integers, what is louder than full scale clipped."""
-    return np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
+    whole: Array = np.rint(samples / INT16_STEP)
+    return np.clip(whole, -32_768, 32_767).astype(np.int16)
 
 
 def check_peak(

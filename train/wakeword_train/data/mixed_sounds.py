@@ -60,7 +60,7 @@ class NoiseSource:
     def recorded_anew(self, waves: Tensor, config: AugmentationConfig) -> Tensor:
         """Waves in other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
         noisy = augment_waves(waves, self.draw(*waves.shape), config, self._generator)
-        return through_channels(noisy, self._generator)
+        return _through_channels(noisy, self._generator)
 
 
 def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
@@ -138,7 +138,7 @@ _SHARES = {"narrow": 0.12, "companded": 0.08, "clipped": 0.08, "levelled": 0.08}
 """Share of rows for each change; the others stay as they are."""
 
 
-def through_channels(waves: Tensor, generator: torch.Generator) -> Tensor:
+def _through_channels(waves: Tensor, generator: torch.Generator) -> Tensor:
     """Some rows of ``(batch, samples)`` as another device would have recorded them; the level stays about the same."""
     seed = int(torch.randint(2**31, (1,), generator=generator))
     random = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wakeword.audio.audio_file import read_audio
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Events
 from wakeword.base.text import counted
@@ -26,6 +26,8 @@ from wakeword_train.data.clips import Clip
 log = logging.getLogger(__name__)
 
 _CUT_ROWS = 8
+_FULL_SCALE = 32_767
+"""Of the samples that are kept. Networks hear them a little quieter, in units of ``INT16_STEP``, as models were trained."""
 
 
 class ClipStore:
@@ -58,11 +60,11 @@ class ClipStore:
 
     def recorded(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip, ``(samples,)`` float32 of full scale 1."""
-        return self._samples(row) / np.float32(32_767)
+        return self._samples(row) / np.float32(_FULL_SCALE)
 
     def wave(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip as networks hear them: ``(samples,)`` float32 of full scale 32,768 / 32,767."""
-        return self._samples(row) / np.float32(32_768)
+        return self._samples(row) * np.float32(INT16_STEP)
 
     def _samples(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip as they are kept, whole numbers: ``(samples,)`` float32."""
@@ -123,7 +125,7 @@ class ClipStore:
         last = self.lengths[rows][:, None] - 1
         inside = (index >= 0) & (index < last)
         index = self.starts[rows][:, None] + torch.minimum(index.clamp_min(0), (last - 1).clamp_min(0))
-        wave = torch.lerp(self.samples[index].float(), self.samples[index + 1].float(), fraction) / 32_768
+        wave = torch.lerp(self.samples[index].float(), self.samples[index + 1].float(), fraction) * INT16_STEP
         noise = torch.randn(wave.shape, generator=generator) * floors[:, None]
         return torch.where(inside, wave, noise)
 
@@ -193,7 +195,7 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
             continue
         word, floor = locate_word(samples)
         # As 16-bit integers: the 105,829 clips of Speech Commands then take 3.4 GB.
-        pcm = np.round(samples * 32_767).clip(-32_768, 32_767).astype(np.int16)
+        pcm = np.round(samples * _FULL_SCALE).clip(-32_768, 32_767).astype(np.int16)
         found.append(_Recording(clip, pcm, word, floor))
     return found
 
