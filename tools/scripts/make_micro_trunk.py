@@ -21,6 +21,7 @@ from torch import Tensor
 
 from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import PHONEME_HOP, TrunkLessons, pretrained
+from scripts.one_line_errors import one_line_errors
 from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
@@ -129,6 +130,7 @@ def recordings_of(background: list[Path], words: list[Path], random: np.random.G
     return [*long, *words_joined(single, random)]
 
 
+@one_line_errors()
 def main(
     out: Annotated[Path, typer.Option("--out", help="The file to write (.npz).")],
     background: Annotated[list[Path], typer.Option("--background", help="Recordings of speech; repeatable.")],
