@@ -12,11 +12,12 @@ from wakeword.audio.completeness import impossible, missing
 from wakeword.audio.containers import HEAD, DecodedFile, container_of
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, check_peak
 from wakeword.base.checks import file_path
+from wakeword.base.closable import Closable
 from wakeword.base.errors import AudioFileError, AudioFormatError, naming
 from wakeword.base.types import Array, Samples
 
 
-class AudioFile:
+class AudioFile(Closable):
     """An audio file opened for reading in blocks. A context manager.
 
     Raises ``AudioFileError`` if the file is missing, neither libsndfile nor the decoder of ``containers`` can read it, or
@@ -76,12 +77,6 @@ class AudioFile:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> "AudioFile":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
 
 def _beginning(path: Path) -> tuple[int, bytes]:
