@@ -335,7 +335,7 @@ def test_a_folder_that_another_process_has_locked_is_a_line_and_delays_nothing(
     assert keeper.close() == 20
     assert len(saved_pairs(tmp_path)) == 1
     assert lines[0].startswith(f"keep: {tmp_path}: ")
-    assert ["20 detection(s)" in line for line in lines] == [False, True, True]
+    assert ["20 detections" in line for line in lines] == [False, True, True]
 
 
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])

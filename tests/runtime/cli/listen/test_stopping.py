@@ -60,7 +60,7 @@ def test_a_disk_that_hangs_does_not_keep_it_from_ending(models: Path, tmp_path: 
         speak(process)
         speak(process)
         status, seconds, messages = ended(process, signal.SIGTERM)
-    assert (status, messages) == (1, "wakeword: --save: 2 detection(s) not saved in all; the disk is too slow\n")
+    assert (status, messages) == (1, "wakeword: --save: 2 detections not saved in all; the disk is too slow\n")
     assert seconds < LIMIT_SECONDS
     # No file with the name of a complete one.
     assert list(tmp_path.glob("[!.]*")) == []
