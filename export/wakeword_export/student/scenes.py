@@ -19,7 +19,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.student.rounded_pack import rounded_frames
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import AugmentationConfig, uniform
+from wakeword_train.data.augment import AugmentationConfig, factors, uniform
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of
 from wakeword_train.data.store import ClipStore
@@ -105,7 +105,7 @@ class SceneMaker:
     def _word_waves(self, store: ClipStore, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Scenes with the words, and the sample at which each ends."""
         generator, samples = self._generator, round(SECONDS * SAMPLE_RATE)
-        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, generator)
+        speed = factors(len(rows), self._config.speed, generator)
         ends = samples - (uniform(len(rows), *_AFTER, generator) * SAMPLE_RATE).long()
         offsets = store.word_ends[rows] - (ends * speed).long()
         silent = torch.rand(len(rows), generator=generator) < self._config.silence_probability
@@ -118,7 +118,7 @@ class SceneMaker:
     def _talk_waves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         generator, samples, store = self._generator, round(SECONDS * SAMPLE_RATE), self._talk
         assert store is not None
-        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, generator)
+        speed = factors(len(rows), self._config.speed, generator)
         first = torch.zeros(len(rows), dtype=torch.int64)
         offsets = store.any_offsets(first, samples, speed=speed, generator=generator)
         waves = store.cut(first, offsets, samples, speed=speed, generator=generator)

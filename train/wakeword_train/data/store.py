@@ -20,7 +20,7 @@ from wakeword.base.text import counted
 from wakeword.takes.take import Fault, examine, is_clipped
 from wakeword.takes.word_region import Region, locate_word
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import uniform
+from wakeword_train.data.augment import factors
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
@@ -156,7 +156,7 @@ class ClipStore:
         """
         weights = self.lengths.double() if weights is None else weights
         rows = torch.multinomial(weights, count, replacement=True, generator=generator)
-        speed = 1 + uniform(count, -change, change, generator) if change else torch.ones(count)
+        speed = factors(count, change, generator) if change else torch.ones(count)
         offsets = self.any_offsets(rows, samples, speed=speed, generator=generator)
         return self.cut(rows, offsets, samples, speed=speed, generator=generator)
 

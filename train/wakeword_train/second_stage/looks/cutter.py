@@ -9,7 +9,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.verify.embedding import STEP_OVERLAP, STEP_SAMPLES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import AugmentationConfig, root_mean_square, uniform, warped
+from wakeword_train.data.augment import AugmentationConfig, factors, root_mean_square, uniform, warped
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.mixed_sounds import FAINT, LOUDNESS, NoiseSource, amid_talk, talk_of
 from wakeword_train.data.store import ClipStore
@@ -60,7 +60,7 @@ class LookCutter:
         The word ends 0.02 to 0.55 s before the look; a ``fragment`` ends at 30 to 70 % of the word.
         """
         count, generator = len(rows), self._generator
-        speed = 1 + uniform(count, -self._augmentation.speed, self._augmentation.speed, generator)
+        speed = factors(count, self._augmentation.speed, generator)
         late = uniform(count, _EARLIEST, _LATEST, generator) * SAMPLE_RATE
         ends = store.word_ends[rows]
         if fragment:
@@ -109,7 +109,7 @@ class LookCutter:
 def varied_spectra(power: Tensor, generator: torch.Generator) -> Tensor:
     """Spectra ``(batch, frames, bins)`` of another vocal tract and microphone in each row -> the same shape."""
     batch, _, bins = power.shape
-    factor = 1 + uniform(batch, -WARP, WARP, generator)
+    factor = factors(batch, WARP, generator)
     knots = TILT * torch.randn(batch, 1, _KNOTS, generator=generator)
     curve = torch.nn.functional.interpolate(knots, bins, mode="linear", align_corners=True)
     return warped(power, factor) * 10 ** (curve / 10)
