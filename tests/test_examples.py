@@ -12,7 +12,8 @@ import pytest
 from support.builders import band_model_bytes
 
 from wakeword import Detection, Detector, FileSource
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.model.installed import assets_folder
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

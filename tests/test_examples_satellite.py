@@ -12,7 +12,8 @@ from support import ROOT
 from support.satellite import MISSING, Real, Satellite, StandIn, Wakes, blocks_of
 
 from wakeword import Detector, ModelError, load_model
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 
 EXAMPLE = ROOT / "examples" / "linux_voice_assistant_words.py"
 BLOCK = 1024

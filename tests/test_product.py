@@ -10,7 +10,7 @@ import pytest
 from support import ROOT
 
 from wakeword import Detector, FileSource, Model, load_model, shipped_models
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import MAX_FILE_BYTES
 from wakeword_tools.measure.scores import clip_score, events_at, stream_scores

@@ -9,8 +9,8 @@ import pytest
 from support.builders import in_chunks
 
 from wakeword import Detector, Model, load_model, shipped_models
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.level import gain_of
-from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.measure.scores import RecordingScorer, clip_score, events_at, stream_scores

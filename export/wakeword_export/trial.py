@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
 
@@ -20,7 +20,7 @@ _THIRD, _FIFTH, _OCTAVE = 1.26, 1.5, 2.0
 def reset_noise(seconds: int) -> Array:
     """The noise from which openWakeWord for Python takes the past of a stream after ``reset()``: it is not silence."""
     steps = np.random.default_rng(0).integers(-1_000, 1_000, seconds * SAMPLE_RATE)
-    return (steps / 32_768).astype(np.float32)
+    return (steps * INT16_STEP).astype(np.float32)
 
 
 def trial_sounds() -> dict[str, Array]:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioError
 from wakeword.saving.sorting import Answer, SavedPair, add_label, content_of
 from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from wakeword.base.text import counted
 from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, HttpAnswer
 from wakeword.browser.own_host import is_own_host
 from wakeword.saving.keeper import Keeper
@@ -93,7 +94,7 @@ class Pages:
         if not words:
             return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, b"expected at least one model, got none\n"
         late = f", overload: streams wait {load:.1f} s for a second of audio" if load > 1 else ""
-        return HTTPStatus.OK, TEXT, f"ok: {words} word(s){late}\n".encode()
+        return HTTPStatus.OK, TEXT, f"ok: {counted(words, 'word')}{late}\n".encode()
 
     def _state(self) -> HttpAnswer:
         words = {name: word.phrase for name, word in self._server.words.by_name.items()}

@@ -9,7 +9,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from wakeword.audio.pcm import level_of
+from wakeword.audio.level import level_of
 from wakeword_serve.client_stream import Found, ListeningStream
 
 _BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

@@ -27,7 +27,7 @@ from benchmarks.speech_cost import MIN_SECONDS, TYPED_COUNTS, TYPED_WORDS, WORD_
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
 from benchmarks.streams import detectors_round, pool_round, stream_costs
 from wakeword import Detection, Detector, load_model
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
 from wakeword_tools.contenders.seam import Contender, RunningEngine

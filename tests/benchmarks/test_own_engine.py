@@ -8,7 +8,8 @@ import numpy as np
 from support.builders import random_model_bytes
 
 from benchmarks.own_engine import OURS, detector_for
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import speech_like
 from wakeword.model.installed import assets_folder
 from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, first_end, read_engine

@@ -9,7 +9,8 @@ import pytest
 from support.builders import bursts
 
 from wakeword import AudioFormatError, Detection, Detector, DetectorPool, Model, load_model
-from wakeword.audio.pcm import PcmStream, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import PcmStream
 from wakeword.base.types import Array, Samples
 from wakeword.model.installed import assets_folder
 from wakeword_echo.own_sound import OwnSound

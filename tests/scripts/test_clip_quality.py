@@ -8,7 +8,7 @@ import pytest
 
 from scripts.clip_quality import detect_speech, table
 from scripts.make_near_negatives import section
-from wakeword.audio.pcm import write_audio
+from wakeword.audio.audio_file import write_audio
 from wakeword.base.errors import DataError
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.plan import ClipPart

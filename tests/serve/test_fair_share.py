@@ -169,7 +169,7 @@ def test_an_overload_is_logged_and_told(
 
     with caplog.at_level(logging.WARNING, "wakeword.serve"):
         health, metrics = run(scenario, models / "low.onnx")
-    assert health[:2] == (200, "ok: 1 word(s), overload: streams wait 2.5 s for a second of audio\n")
+    assert health[:2] == (200, "ok: 1 word, overload: streams wait 2.5 s for a second of audio\n")
     assert "wakeword_load 2.5\n" in metrics[1]
     assert 1 <= len([line for line in caplog.messages if line.startswith("overload of all streams")]) <= 5
 

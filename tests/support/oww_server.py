@@ -11,7 +11,7 @@ from wyoming.audio import AudioChunk, AudioStart
 from wyoming.event import async_read_event, async_write_event
 from wyoming.wake import Detect, Detection
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 
 _HISS = np.random.default_rng(0).normal(0, 10, 40_000).astype(np.int16)
 """Quiet, before and after: a stream of this server begins without the audio that a window needs."""

@@ -12,7 +12,7 @@ import torch
 from support.first_stages import train
 from support.small_world import RATE, small_config, write_background, write_world
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.model.model import Model, read_model
 from wakeword_tools.kinds import Kind

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from wakeword import AudioFileError, ConfigError, DataError
-from wakeword.audio.pcm import write_audio
+from wakeword.audio.audio_file import write_audio
 from wakeword.base.types import Array
 from wakeword.model.model import read_model
 from wakeword.verify.phoneme_verifier import PhonemeNetwork, PhonemeVerifier

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword import ConfigError, Detector, DetectorPool, Model, ModelError, load_model
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.features import MfccTransform
 from wakeword.audio.history import SamplesOf
-from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array, Scores
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.format.verifier_card import FLOOR, fused_score

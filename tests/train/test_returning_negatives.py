@@ -12,7 +12,7 @@ from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
 
 from wakeword import AudioFileError, Detection
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.model.model import read_model
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, read_pair

@@ -9,7 +9,7 @@ import torch
 from support.first_stages import train
 from support.small_world import small_config, write_world
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split

@@ -9,7 +9,7 @@ import soundfile
 import soxr
 from support.browser import RUNTIME, serving
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.types import Array
 from wakeword.browser.page_server import PAGE, PageServer, site_files
 from wakeword.model.installed import assets_folder

@@ -10,8 +10,9 @@ import soundfile
 from support.browser import WEB, JobError, in_node, missing_node, needs_node, page_files, raw
 
 from wakeword import ModelError
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.features import mfcc
-from wakeword.audio.pcm import PcmStream, read_audio
+from wakeword.audio.pcm import PcmStream
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard, self_test_signal
 from wakeword.model.installed import assets_folder, shipped_models

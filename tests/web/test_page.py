@@ -15,7 +15,7 @@ from support import ROOT
 from support.browser import RUNTIME, WEB, in_browser, needs_browser, serving
 
 from wakeword import Detector
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.types import Array
 from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS

@@ -15,8 +15,8 @@ from support.browser import detect_job, in_node, needs_node, raw
 from support.builders import band_model_bytes
 
 from wakeword import Detection, Detector
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.level import gain_of
-from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import load_model

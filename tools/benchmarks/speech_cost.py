@@ -15,7 +15,8 @@ from benchmarks.contenders import Listener, start
 from benchmarks.own_engine import OURS
 from benchmarks.stopwatch import TICK, cpu_ms_per_second, settle
 from wakeword import Detector
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import Pcm
 from wakeword.model.installed import shipped_models
 from wakeword_tools.contenders.seam import Contender

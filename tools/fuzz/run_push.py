@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from benchmarks.memory import resident_memory
 from wakeword import Detector, load_model
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.features import FeatureConfig
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Line
 from wakeword.model.installed import assets_folder

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from scripts.recipes import recipe_of
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
 from wakeword.model.installed import encoders_folder

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from scripts.recipes import voice_named
-from wakeword.audio.pcm import SAMPLE_RATE, write_audio
+from wakeword.audio.audio_file import write_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder

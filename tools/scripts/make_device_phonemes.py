@@ -28,7 +28,7 @@ from scripts.ear.ear_speech import read_unlabelled, read_utterances
 from scripts.ear.embedded_teaching import EARLY, embedded, teach_embedded
 from scripts.ear.micro_teaching import as_features, quantised, teach_micro
 from scripts.make_recogniser import surroundings
-from wakeword.base.errors import WakewordError
+from scripts.one_line_errors import one_line_errors
 from wakeword.base.files import replacing
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest, load_quick
@@ -46,6 +46,7 @@ class ListeningEngine(StrEnum):
     MICROWAKEWORD = "microwakeword"
 
 
+@one_line_errors()
 def main(
     engine: Annotated[ListeningEngine, typer.Argument()],
     speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
@@ -62,29 +63,25 @@ def main(
     """Teach the network, and write its file."""
     torch.set_num_threads(1)
     tell = lines_of_progress()
-    try:
-        encoders, ear = encoders_folder(), ear_of(ENGLISH)
-        teacher = ear.network
-        quick = load_quick(encoders / QUICK_FILE, file_digest(encoders / QUICK_FILE))
-        taught = [one for folder in speech for one in read_utterances(folder)]
-        around = surroundings(noise, rooms, taught, seed)
-        tokens, between = tokens_of(teacher.tokens, ear.costs)
-        aligned = aligned_speech(taught, teacher.log_probabilities, tokens, between, teacher.tokens)
-        others, arrays = read_unlabelled(unlabelled), dict[str, Any]()
-        for_micro = engine is ListeningEngine.MICROWAKEWORD
-        features = as_features if for_micro else embedded(OwwFeatures(encoders / EMBEDDING_FILE))
-        lessons = make_lessons(aligned, others, around, teacher, quick.tokens, features, windows, seed, tell)
-        if for_micro:
-            network = teach_micro(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
-            arrays = quantised(network, lessons).arrays()
-        else:
-            found = teach_embedded(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
-            arrays = {**found.arrays(), "tokens": np.array(lessons.tokens), "early": np.array(EARLY)}
-        with replacing(out) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-    except WakewordError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from None
+    encoders, ear = encoders_folder(), ear_of(ENGLISH)
+    teacher = ear.network
+    quick = load_quick(encoders / QUICK_FILE, file_digest(encoders / QUICK_FILE))
+    taught = [one for folder in speech for one in read_utterances(folder)]
+    around = surroundings(noise, rooms, taught, seed)
+    tokens, between = tokens_of(teacher.tokens, ear.costs)
+    aligned = aligned_speech(taught, teacher.log_probabilities, tokens, between, teacher.tokens)
+    others, arrays = read_unlabelled(unlabelled), dict[str, Any]()
+    for_micro = engine is ListeningEngine.MICROWAKEWORD
+    features = as_features if for_micro else embedded(OwwFeatures(encoders / EMBEDDING_FILE))
+    lessons = make_lessons(aligned, others, around, teacher, quick.tokens, features, windows, seed, tell)
+    if for_micro:
+        network = teach_micro(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
+        arrays = quantised(network, lessons).arrays()
+    else:
+        found = teach_embedded(lessons, width=width, layers=layers, steps=steps, seed=seed, progress=tell)
+        arrays = {**found.arrays(), "tokens": np.array(lessons.tokens), "early": np.array(EARLY)}
+    with replacing(out) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)
     _log.info("wrote %s", out)
 
 

@@ -26,7 +26,7 @@ from scripts.encoder.distil import distil
 from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.lessons import DistilConfig, prepare_lessons
 from scripts.encoder.teacher import SpeechEmbedding
-from wakeword.base.errors import WakewordError
+from scripts.one_line_errors import one_line_errors
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NetworkConfig
 from wakeword_train.data.batches import load_stores
@@ -59,6 +59,7 @@ def speech_clips(
     return [clip for clip in clips if clip.split is Split.TRAIN]
 
 
+@one_line_errors()
 def main(
     out: Annotated[Path, typer.Option("--out", help="The file to write (.npz).")],
     data: Annotated[Path | None, typer.Option("--data", help="Speech Commands: a folder for each word.")] = None,
@@ -81,22 +82,18 @@ def main(
     network = NetworkConfig(hidden_size=units)
     config = DistilConfig(network=network, stretches=stretches, epochs=epochs, seed=seed)
     folders = {Kind.NEGATIVE: words or [], Kind.BACKGROUND: background or [], Kind.NOISE: noise or []}
-    try:
-        clips = speech_clips(data, folders, held_out=held_out or [], validation=validation, testing=testing)
-        stores = load_stores(clips, Split.TRAIN)
-        generator = torch.Generator().manual_seed(seed)
-        lessons = prepare_lessons(stores, config, SpeechEmbedding(), generator)
-        losses: list[float] = []
+    clips = speech_clips(data, folders, held_out=held_out or [], validation=validation, testing=testing)
+    stores = load_stores(clips, Split.TRAIN)
+    generator = torch.Generator().manual_seed(seed)
+    lessons = prepare_lessons(stores, config, SpeechEmbedding(), generator)
+    losses: list[float] = []
 
-        def progress(epoch: int, loss: float) -> None:
-            losses.append(loss)
-            logging.getLogger(__name__).info("epoch %d of %d: loss %.4f", epoch, config.epochs, loss)
+    def progress(epoch: int, loss: float) -> None:
+        losses.append(loss)
+        logging.getLogger(__name__).info("epoch %d of %d: loss %.4f", epoch, config.epochs, loss)
 
-        encoder = distil(lessons, stores.get(Kind.NOISE), config, progress=progress)
-        save_encoder(encoder, out, provenance=_provenance(config, stores, held_out or [], losses))
-    except WakewordError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from error
+    encoder = distil(lessons, stores.get(Kind.NOISE), config, progress=progress)
+    save_encoder(encoder, out, provenance=_provenance(config, stores, held_out or [], losses))
 
 
 def _provenance(

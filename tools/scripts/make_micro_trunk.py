@@ -21,8 +21,10 @@ from torch import Tensor
 
 from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import PHONEME_HOP, TrunkLessons, pretrained
+from scripts.one_line_errors import one_line_errors
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import embeddings_of
@@ -31,10 +33,9 @@ from wakeword_export.micro.filterbank import micro_features
 from wakeword_export.student.scenes import far_away
 from wakeword_export.student.separable_network import TRUNK
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import augment_waves
 from wakeword_train.data.clips import read_folder
 from wakeword_train.data.household import household_of
-from wakeword_train.data.mixed_sounds import NoiseSource, through_channels
+from wakeword_train.data.mixed_sounds import NoiseSource
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.starter import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
@@ -109,8 +110,7 @@ def heard_anew(pieces: list[Array], generator: torch.Generator) -> Tensor:
     settings = far_away(default_recipe().augmentation)
     for some in torch.split(torch.arange(len(pieces)), 64):
         waves = torch.from_numpy(np.stack([pieces[number] for number in some]))
-        waves = augment_waves(waves, noise.draw(len(waves), samples), settings, generator)
-        found += [micro_features([wave.numpy()])[:FRAMES] for wave in through_channels(waves, generator)]
+        found += [micro_features([wave.numpy()])[:FRAMES] for wave in noise.recorded_anew(waves, settings)]
     return torch.from_numpy(np.stack(found))
 
 
@@ -130,6 +130,7 @@ def recordings_of(background: list[Path], words: list[Path], random: np.random.G
     return [*long, *words_joined(single, random)]
 
 
+@one_line_errors()
 def main(
     out: Annotated[Path, typer.Option("--out", help="The file to write (.npz).")],
     background: Annotated[list[Path], typer.Option("--background", help="Recordings of speech; repeatable.")],

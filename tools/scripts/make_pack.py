@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.features import FeatureConfig, mfcc
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array

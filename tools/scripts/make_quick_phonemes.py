@@ -22,7 +22,7 @@ from scripts.ear.ear_lessons import aligned_speech, read_taught
 from scripts.ear.quick_network import quick_graph
 from scripts.ear.quick_teaching import make_lessons, teach_quick
 from scripts.make_recogniser import surroundings
-from wakeword.base.errors import WakewordError
+from scripts.one_line_errors import one_line_errors
 from wakeword.base.files import write_whole
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes
@@ -31,6 +31,7 @@ from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
 _log = logging.getLogger(__name__)
 
 
+@one_line_errors()
 def main(
     speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
     noise: Annotated[list[Path], typer.Option("--noise", help="Recordings of noise and music; repeatable.")],
@@ -45,19 +46,15 @@ def main(
     """Teach the quick recogniser, and write its file."""
     torch.set_num_threads(1)
     tell = lines_of_progress()
-    try:
-        encoders = encoders_folder()
-        teacher = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))
-        taught, _ = read_taught(speech, leave_out or [])
-        around = surroundings(noise, rooms, taught, seed)
-        tokens, between = tokens_of(teacher.tokens, token_costs(encoders / CONFUSIONS_FILE))
-        aligned = aligned_speech(taught, teacher.log_probabilities, tokens, between, teacher.tokens)
-        lessons = make_lessons(aligned, around, teacher, windows, seed, tell)
-        network = teach_quick(lessons, width=width, steps=steps, seed=seed, progress=tell)
-        write_whole(out, quick_graph(network, lessons.tokens).SerializeToString(deterministic=True))
-    except WakewordError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from None
+    encoders = encoders_folder()
+    teacher = load_phonemes(encoders / PHONEMES_FILE, file_digest(encoders / PHONEMES_FILE))
+    taught, _ = read_taught(speech, leave_out or [])
+    around = surroundings(noise, rooms, taught, seed)
+    tokens, between = tokens_of(teacher.tokens, token_costs(encoders / CONFUSIONS_FILE))
+    aligned = aligned_speech(taught, teacher.log_probabilities, tokens, between, teacher.tokens)
+    lessons = make_lessons(aligned, around, teacher, windows, seed, tell)
+    network = teach_quick(lessons, width=width, steps=steps, seed=seed, progress=tell)
+    write_whole(out, quick_graph(network, lessons.tokens).SerializeToString(deterministic=True))
     _log.info("wrote %s", out)
 
 

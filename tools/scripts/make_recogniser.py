@@ -50,9 +50,11 @@ from scripts.ear.ear_teaching import Teaching, TeachingConfig, read_teacher
 from scripts.ear.ear_windows import AlignedSpeech, Surroundings
 from scripts.ear.whisper_weights import read_encoder
 from scripts.encoder.simulated_rooms import simulated_rooms
+from scripts.one_line_errors import one_line_errors
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.base.errors import ConfigError, WakewordError
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
@@ -111,6 +113,7 @@ def hearing(ear: Ear, samples: Array) -> Array:
     return found
 
 
+@one_line_errors()
 def main(
     weights: Annotated[Path, typer.Option("--weights", help="Whisper's model.bin: see the docstring.")],
     speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
@@ -137,14 +140,10 @@ def main(
 ) -> None:
     """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    try:
-        encoders = aligner or encoders_folder()
-        given = _Given(weights, speech, noise, rooms, encoders, leave_out or [], earlier, teacher, unlabelled or [])
-        config = TeachingConfig(steps=steps, batch=batch, seed=seed, device=device)
-        _make(given, config, partial(Ear, width=width, full_rate=full_rate), out, align_again, workers)
-    except WakewordError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from None
+    encoders = aligner or encoders_folder()
+    given = _Given(weights, speech, noise, rooms, encoders, leave_out or [], earlier, teacher, unlabelled or [])
+    config = TeachingConfig(steps=steps, batch=batch, seed=seed, device=device)
+    _make(given, config, partial(Ear, width=width, full_rate=full_rate), out, align_again, workers)
 
 
 def _make(

@@ -15,6 +15,7 @@ import numpy as np
 import soundfile
 import typer
 
+from scripts.one_line_errors import one_line_errors
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import replacing
@@ -80,6 +81,7 @@ def _spoken(words: list[Phones], voices: list[Voice], random: np.random.Generato
     return voice, KokoroSynthesizer().speak(text, voice, Prosody(rate=float(random.uniform(*_RATES))))
 
 
+@one_line_errors()
 def main(
     out: Annotated[Path, typer.Argument(help="Folder for the clips.")],
     without: Annotated[list[str], typer.Option("--without", help="A word that judges; repeatable.")],

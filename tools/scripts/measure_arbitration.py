@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from scipy.signal import fftconvolve
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.cli.options import PointOptions
 from wakeword.model.installed import model_file

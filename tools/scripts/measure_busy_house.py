@@ -24,7 +24,8 @@ import numpy as np
 from wyoming.audio import AudioChunk
 from wyoming.event import async_read_event
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword_serve.wire import encode
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioFileError, ConfigError, DataError
 from wakeword.base.files import new_folder, require_absent
 from wakeword.base.types import Array

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from wakeword.base.errors import DataError, reason_of
 from wakeword.base.listing import files_below
+from wakeword.base.text import counted
 
 TRANSCRIPTS = "transcripts.jsonl"
 """Name of the file with the transcripts of a folder."""
@@ -125,7 +126,8 @@ def describe_cut(utterances: Sequence[TranscribedSpeech], phrase: str) -> str:
     places = len({one.path for one in said})
     seconds = sum(one.end - one.start for one in said)
     length = f", {seconds:.0f} s," if math.isfinite(seconds) else ""
-    return f"left out {len(said)} utterance(s){length} of {places} recording(s), in which {phrase!r} is said"
+    cut = f"{counted(len(said), 'utterance')}{length} of {counted(places, 'recording')}"
+    return f"left out {cut}, in which {phrase!r} is said"
 
 
 def speaker_of(path: Path) -> str:

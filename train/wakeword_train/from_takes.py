@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import all_audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import SILENT
 from wakeword.base.files import write_whole

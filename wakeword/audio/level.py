@@ -1,4 +1,4 @@
-"""The gain at which a window is heard, so that a quiet microphone or a distant speaker changes no decision.
+"""Levels, and the gain at which a window is heard, so that a quiet microphone or a distant speaker changes no decision.
 
 Features have a floor: ``FeatureConfig.log_offset`` is as large as the mel energies of quiet speech, so the same word looks
 different 30 dB down. Models hear some 20 dB of level with little loss, so steps of 20 dB are enough, and a gain that stays
@@ -6,12 +6,14 @@ the same over many windows costs nothing. The gain follows from the window's own
 over the stream would make a score depend on what came before.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from wakeword.audio.history import SamplesOf
-from wakeword.base.types import Array
+from wakeword.audio.pcm import to_mono
+from wakeword.base.types import Array, Samples
 
 _STRETCH = 160
 """Samples over which the mean square is taken: 10 ms. The loudest stretch is part of a vowel, if there is one."""
@@ -24,6 +26,21 @@ _QUIET = np.float32(10 ** (-50 / 10))
 
 IsOver = Callable[[int, int], bool]
 """Whether a loudspeaker plays between two sample numbers."""
+
+
+def power_of(samples: Samples) -> float:
+    """Mean square of floats, 0 if there are none."""
+    return float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
+
+
+def decibels(power: float, least: float = -math.inf) -> float:
+    """10 log10 of a power, at least ``least``."""
+    return max(least, 10 * math.log10(power)) if power > 0 else least
+
+
+def level_of(block: Samples, least: float) -> float:
+    """Root mean square of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least ``least``."""
+    return decibels(power_of(to_mono(block)), least)
 
 
 def over_nothing(start: int, end: int) -> bool:

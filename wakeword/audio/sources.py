@@ -9,7 +9,8 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from wakeword.audio.pcm import MAX_CHANNELS, SAMPLE_RATE, AudioFile, checked_rate
+from wakeword.audio.audio_file import AudioFile
+from wakeword.audio.pcm import MAX_CHANNELS, SAMPLE_RATE, checked_rate
 from wakeword.base.checks import flag, integer
 from wakeword.base.errors import AudioFileError, AudioFormatError, ConfigError
 from wakeword.base.types import Samples

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wakeword.audio.audio_file import unreadable_audio
 from wakeword.audio.audio_listing import NO_AUDIO, left_out_files, list_audio, unsearched_folder
 from wakeword.audio.containers import BYTES_A_SECOND, CONTAINER_SUFFIXES
-from wakeword.audio.pcm import SAMPLE_RATE, unreadable_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError, reason_of
 
 _BYTES_BY_SUFFIX = {

@@ -6,6 +6,7 @@ from concurrent.futures import wait
 
 import numpy as np
 
+from wakeword.audio.pcm import INT16_STEP
 from wakeword.base.errors import AudioDeviceError
 from wakeword.checkup.findings import CheckRecording
 from wakeword.microphone.device import Block, Device, InputStream, MicrophoneStats, find_device
@@ -53,7 +54,9 @@ def record_device(
     finally:
         if not wait([PORTAUDIO.submit(stream.close)], _CLOSE_SECONDS).done:
             leave_open_at_exit()
-    samples = np.concatenate([block.samples for block in blocks])[settling:wanted_frames].astype(np.float32) / 2**15
+    samples = (
+        np.concatenate([block.samples for block in blocks])[settling:wanted_frames].astype(np.float32) * INT16_STEP
+    )
     return device, CheckRecording(samples, device.sample_rate, [block.stamp for block in blocks], losses.overflows)
 
 

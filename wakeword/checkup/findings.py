@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from wakeword.audio.pcm import decibels
+from wakeword.audio.level import decibels
+from wakeword.base.text import counted
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
@@ -172,9 +173,9 @@ def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
 
 def _dropouts(recording: CheckRecording, mean: Samples, skipped: float) -> Finding:
     holes = dropouts(mean, recording.sample_rate)
-    text = f"{holes.number} hole(s) of zeros, {1_000 * holes.seconds:.0f} ms"
+    text = f"{counted(holes.number, 'hole')} of zeros, {1_000 * holes.seconds:.0f} ms"
     if recording.stamps:
-        text += f"; {1_000 * skipped:.0f} ms skipped; {recording.overflows} overflow(s)"
+        text += f"; {1_000 * skipped:.0f} ms skipped; {counted(recording.overflows, 'overflow')}"
     lost = skipped + holes.seconds
     verdict = graded(lost / (len(recording.samples) / recording.sample_rate), 0.0, 0.01)
     if recording.overflows and verdict == "ok":

@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.pcm import decibels, power_of
+from wakeword.audio.level import decibels, power_of
+from wakeword.audio.pcm import INT16_STEP
 from wakeword.base.types import Samples
 from wakeword.microphone.clock import Stamp, StreamClock
 
-_STEP = 2.0**-15
-"""One unit in the last place of 16 bits."""
 _FRAME_SECONDS = 0.1
 _QUIET_PERCENTILE, _LOUD_PERCENTILE = 10, 95
 
@@ -66,7 +65,7 @@ class _Clipping(NamedTuple):
 # Four samples in a row of unclipped audio stay within a unit of the peak only at hardly audible frequencies.
 _FLAT_RUN = 4
 # The largest positive value is one unit below full scale, the largest negative one is not.
-_AT_THE_PEAK = 1.5 * _STEP
+_AT_THE_PEAK = 1.5 * INT16_STEP
 _MIN_CEILING = 0.1
 
 
@@ -102,7 +101,7 @@ class _Dropouts(NamedTuple):
 
 
 _MIN_DROPOUT_SECONDS, _MAX_DROPOUT_SECONDS = 0.002, 0.5
-_LOUD_EDGE = 8 * _STEP
+_LOUD_EDGE = 8 * INT16_STEP
 
 
 def dropouts(samples: Samples, sample_rate: int) -> _Dropouts:

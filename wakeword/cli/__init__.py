@@ -18,7 +18,7 @@ def main() -> None:
     stderr), 130 and 143 at Ctrl-C and SIGTERM.
     """
     exit_at_signals()
-    open_closed_streams()
+    _open_closed_streams()
     from wakeword.cli.app import run
 
     run()
@@ -39,7 +39,7 @@ def _exit(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def open_closed_streams() -> None:
+def _open_closed_streams() -> None:
     """Let standard streams that are closed, as a service or ``2>&-`` may start a command, lead to the null device.
 
     Also their numbers: the next file that is opened would get them, and what a library writes to number 2. Python's

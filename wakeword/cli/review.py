@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import AudioDeviceError, AudioError
 from wakeword.base.text import printable
 from wakeword.base.types import Array

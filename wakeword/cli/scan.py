@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import AudioError, ConfigError, LeftOutError
+from wakeword.base.text import counted
 from wakeword.batch.inputs import expanded, find_recordings
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
@@ -154,8 +155,8 @@ class _Tally:
         failed = f", {self.failed} unreadable" if self.failed else ""
         before = f", {kept} of them done before" if kept else ""
         return (
-            f"{self.files} recording(s){failed}{before}, {length} of audio, {self.detections} detection(s), "
-            f"{cost:.2f} ms of CPU per second of audio"
+            f"{counted(self.files, 'recording')}{failed}{before}, {length} of audio, "
+            f"{counted(self.detections, 'detection')}, {cost:.2f} ms of CPU per second of audio"
         )
 
 

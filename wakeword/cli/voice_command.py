@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.text import printable
 from wakeword.base.types import Array

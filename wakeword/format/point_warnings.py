@@ -49,7 +49,7 @@ def limits(point: OperatingPoint) -> Iterator[str]:
     elif point.synthetic is not None and 0 < most < _FEW:
         _, low, high = recall_shown(point)
         alone = " by this file alone" if point.by_folds is None else ""  # its recipe may have been tried on more
-        tried = f"recall was measured on {most} recording(s) of the word{alone}"
+        tried = f"recall was measured on {counted(most, 'recording')} of the word{alone}"
         yield f"{tried}; it can be anything from {low:.0%} to {high:.0%}"
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:

@@ -7,6 +7,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from wakeword.audio.detection import Detection
+from wakeword.base.closable import Closable
 from wakeword.model.installed import user_folder
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -24,7 +25,7 @@ def kept_folder() -> Path:
     return user_folder("kept")
 
 
-class Keeper:
+class Keeper(Closable):
     """Keeps what a detector finds and nearly finds, with the audio around it, to be labelled. To make one is the yes.
 
     ::
@@ -83,9 +84,3 @@ class Keeper:
         for stream in list(self._last):  # of a program that pushed, and did not flush
             stream.keep_wakes(ended=True)
         return self._saver.close(seconds_left)
-
-    def __enter__(self) -> "Keeper":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()

@@ -12,8 +12,9 @@ from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
+from wakeword.audio.audio_file import write_audio
 from wakeword.audio.detection import Detection, stage_one_entry
-from wakeword.audio.pcm import int16_of, write_audio
+from wakeword.audio.pcm import int16_of
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import turn_in
 from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, write_json

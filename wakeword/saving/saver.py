@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wakeword.audio.detection import Detection
 from wakeword.base.errors import reason_of
+from wakeword.base.text import counted
 from wakeword.saving.saved_pairs import SavedPairs
 
 
@@ -62,7 +63,7 @@ class Saver:
         try:
             self._waiting.put(work, block=block)
         except queue.Full:
-            self._fail(f"the disk is too slow, {self._waiting.maxsize} detection(s) wait for it", lost=1)
+            self._fail(f"the disk is too slow, {self._waiting.maxsize} detections wait for it", lost=1)
             return False
         return True
 
@@ -100,7 +101,7 @@ class Saver:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
                 self._note(
-                    f"{self._option}: saving again; {self._lost - self._lost_before} detection(s) were not saved"
+                    f"{self._option}: saving again; {counted(self._lost - self._lost_before, 'detection')} not saved"
                 )
                 self._trouble, self._lost_before = "", self._lost
 
@@ -113,7 +114,6 @@ class Saver:
         while (waiting := self._waiting.unfinished_tasks) and seconds_left() != 0 and self._thread.is_alive():
             time.sleep(0.01)
         if lost := self._lost + waiting:
-            self._complain(
-                f"{self._option}: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
-            )
+            why = "; the disk is too slow" if waiting else ""
+            self._complain(f"{self._option}: {counted(lost, 'detection')} not saved in all{why}")
         return lost

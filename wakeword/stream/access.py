@@ -5,17 +5,17 @@ at each step, as an executor's does. While it waits for its consumer to take the
 """
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 from wakeword.audio.asynchronous import in_thread
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import PcmStream
 from wakeword.audio.sources import AudioSource
+from wakeword.base.closable import Closable
 from wakeword.base.errors import BusyError, ClosedError, ConfigError
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
@@ -25,7 +25,7 @@ from wakeword.stream.stream_audio import StreamAudio
 
 
 @dataclass
-class SourceLoop:
+class _SourceLoop:
     """A loop over ``run``: where it is, and what it reads."""
 
     thread: int
@@ -36,7 +36,7 @@ class SourceLoop:
     """Whether it waits for its consumer to take the next detection. Until then the consumer may use the detector."""
 
 
-class StreamAccess(ABC):
+class StreamAccess(Closable):
     """Sources, threads and followers of a detector. What a block goes through stands in ``engine.Detector``."""
 
     def __init__(
@@ -46,7 +46,7 @@ class StreamAccess(ABC):
         self._audio = audio
         self._channel = channel
         self._pushed = self._input(sample_rate, playback_rate)
-        self._loop: SourceLoop | None = None
+        self._loop: _SourceLoop | None = None
         self._lock = lasting_lock()
         self._followers = Followers(audio, self._lock)
         self._closed = False
@@ -81,7 +81,7 @@ class StreamAccess(ABC):
             if not (hasattr(one, "blocks") and hasattr(one, "sample_rate")) and (one is source or one is not None):
                 raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {one!r:.80}")
         sound = self._input(source.sample_rate, None if playback is None else playback.sample_rate)
-        loop = SourceLoop(threading.get_ident(), sound, iter(()))
+        loop = _SourceLoop(threading.get_ident(), sound, iter(()))
         with self._lock:
             self._check_free()
             self._loop = loop
@@ -100,7 +100,7 @@ class StreamAccess(ABC):
                 self._loop = None
                 self.reset()
 
-    def _offered(self, found: list[Detection], loop: SourceLoop, is_shared: bool) -> Iterator[Detection]:
+    def _offered(self, found: list[Detection], loop: _SourceLoop, is_shared: bool) -> Iterator[Detection]:
         for detection in self._followers.offered(found, keep=not is_shared):
             loop.is_waiting = is_shared
             yield detection
@@ -180,12 +180,6 @@ class StreamAccess(ABC):
                 self.reset()
             finally:
                 self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
     def _check_free(self, thread: int | None = None) -> None:
         """Raise unless the detector is open, and no loop over ``run`` is running except in this thread."""

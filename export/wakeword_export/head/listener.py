@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, pcm_blocks
+from wakeword.audio.audio_file import pcm_blocks
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Line
 from wakeword.base.logistic import score_of_logit

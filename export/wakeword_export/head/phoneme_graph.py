@@ -1,8 +1,9 @@
 """A word by its phonemes in openWakeWord's embeddings: a small network that all words share, and the search for the word.
 
 The ear taught the network (``scripts.make_device_phonemes``), which says each 20 ms how likely each is. The search
-of ``phoneme_verifier.KeywordPhonemes`` over what it says in one look is a graph of fixed shapes: the best path into a sound
-at any end is the largest of some sums, of each earlier end and what the sound costs from there on.
+over what it says in one look is a graph of fixed shapes: the best path into a sound at any end is the largest of some sums,
+of each earlier end and what the sound costs from there on. It finds what ``phoneme_verifier.KeywordPhonemes.score`` does,
+to which ``test_phoneme_head`` holds it.
 """
 
 from collections.abc import Sequence

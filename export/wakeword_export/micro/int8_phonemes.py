@@ -1,8 +1,9 @@
 """A word by its phonemes in microWakeWord's features: a small network that all words share, and the search for the word.
 
 The ear taught the network (``scripts.make_device_phonemes``), which says each 30 ms which phoneme was heard 0.18 s ago. The
-search is the one of ``quick_phonemes``, one step at a time: every path is the best of staying in a sound, of coming from
-what stands before it, and of beginning. All of it is whole numbers of 8 bits and operators that a device has.
+search goes one step at a time: every path is the best of staying in a sound, of coming from what stands before it, and of
+beginning. All of it is whole numbers of 8 bits and operators that a device has. Up to what these round, it finds what
+``phoneme_verifier.KeywordPhonemes.score`` does, to which ``test_micro_phonemes`` holds it.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ from torch import Tensor
 from wakeword_export.micro.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES, STRIDE
 from wakeword_export.student.scenes import SCENE_FRAMES, Scenes
 from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, scaled
-from wakeword_train.data.augment import uniform, warped
+from wakeword_train.data.augment import factors, warped
 from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
@@ -167,7 +167,7 @@ class StudentBatches:
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
     """``(batch, frames, 40)`` with other vocal tracts, and masks of silence."""
     batch, frames, _ = windows.shape
-    windows = warped(windows, 1 + uniform(batch, -_WARP, _WARP, generator))
+    windows = warped(windows, factors(batch, _WARP, generator))
     for _ in range(2):
         windows = windows.masked_fill(_stretch(batch, CHANNELS, _WIDEST_BANDS, generator)[:, None, :], 0)
         windows = windows.masked_fill(_stretch(batch, frames, _WIDEST_FRAMES, generator)[:, :, None], 0)

@@ -19,9 +19,9 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.student.rounded_pack import rounded_frames
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import AugmentationConfig, augment_waves, uniform
+from wakeword_train.data.augment import AugmentationConfig, factors, uniform
 from wakeword_train.data.household import household_of
-from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of, through_channels
+from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import weigh_recorded
 
@@ -53,7 +53,11 @@ class Scenes:
 
 
 class SceneMaker:
-    """Makes scenes of the clips in ``stores``; the same for the same seed."""
+    """Makes scenes of the clips in ``stores``; the same for the same seed.
+
+    A scene ends 0.45 to 1 s after the word, and mostly has other speech around it, of which there are seconds; then come a
+    room, noise, a level and a channel, as in a look of ``LookCutter``. ``BatchSampler`` has the word anywhere in a window.
+    """
 
     def __init__(self, stores: Mapping[Kind, ClipStore], config: AugmentationConfig, *, seed: int) -> None:
         self._config = config
@@ -101,7 +105,7 @@ class SceneMaker:
     def _word_waves(self, store: ClipStore, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Scenes with the words, and the sample at which each ends."""
         generator, samples = self._generator, round(SECONDS * SAMPLE_RATE)
-        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, generator)
+        speed = factors(len(rows), self._config.speed, generator)
         ends = samples - (uniform(len(rows), *_AFTER, generator) * SAMPLE_RATE).long()
         offsets = store.word_ends[rows] - (ends * speed).long()
         silent = torch.rand(len(rows), generator=generator) < self._config.silence_probability
@@ -109,16 +113,16 @@ class SceneMaker:
         begins = ends - ((store.word_ends - store.word_starts)[rows] / speed).long()
         if self._talk is not None:
             waves = amid_talk(waves, begins, ends, talk=self._talk, share=_AMID_TALK, generator=generator)
-        return self._recorded(waves), ends
+        return self._noise.recorded_anew(waves, self._config), ends
 
     def _talk_waves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         generator, samples, store = self._generator, round(SECONDS * SAMPLE_RATE), self._talk
         assert store is not None
-        speed = 1 + uniform(len(rows), -self._config.speed, self._config.speed, generator)
+        speed = factors(len(rows), self._config.speed, generator)
         first = torch.zeros(len(rows), dtype=torch.int64)
         offsets = store.any_offsets(first, samples, speed=speed, generator=generator)
         waves = store.cut(first, offsets, samples, speed=speed, generator=generator)
-        return self._recorded(waves), torch.full((len(rows),), samples)
+        return self._noise.recorded_anew(waves, self._config), torch.full((len(rows),), samples)
 
     def _noise_waves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         generator, samples = self._generator, round(SECONDS * SAMPLE_RATE)
@@ -126,10 +130,6 @@ class SceneMaker:
         level = 10 ** (uniform(len(rows), self._config.level_low - 15, self._config.level_high, generator) / 20)
         noise = noise / noise.square().mean(dim=1, keepdim=True).sqrt().clamp_min(1e-6) * level[:, None]
         return noise.clamp(-1, 1), torch.full((len(rows),), samples)
-
-    def _recorded(self, waves: Tensor) -> Tensor:
-        noise = self._noise.draw(len(waves), waves.shape[1])
-        return through_channels(augment_waves(waves, noise, self._config, self._generator), self._generator)
 
 
 def far_away(config: AugmentationConfig) -> AugmentationConfig:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.builders import colours
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import ModelError
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_SAMPLES

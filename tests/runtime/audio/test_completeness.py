@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from wakeword import AudioFileError, AudioFormatError, FileSource
-from wakeword.audio.pcm import AudioFile, read_audio
+from wakeword.audio.audio_file import AudioFile, read_audio
 
 RATE = 16_000
 FORMS = {

@@ -8,9 +8,9 @@ import soundfile
 from support.phones import as_on_a_phone, needs_decoder, without_decoders
 
 from wakeword import AudioFileError, Detection, Detector, FileSource
+from wakeword.audio.audio_file import AudioFile, read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.containers import container_of
-from wakeword.audio.pcm import AudioFile, read_audio
 from wakeword.base.errors import LeftOutError
 from wakeword.model.installed import assets_folder
 

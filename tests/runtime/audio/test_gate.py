@@ -8,9 +8,9 @@ import pytest
 from support.builders import band_model_bytes, bursts, in_chunks, random_model
 
 from wakeword import Detector, Model, load_model, shipped_models
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.gate import QuietGate
-from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.model import parse_model
 

@@ -1,21 +1,14 @@
 """Laws of the conversion from any PCM to mono float32 at 16 kHz."""
 
-import re
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
-import soundfile
 import soxr
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import CHUNKS, in_chunks
 
-from wakeword import AudioFileError, AudioFormatError
-from wakeword.audio.pcm import AudioFile, PcmStream, read_audio, to_mono, write_audio
+from wakeword import AudioFormatError
+from wakeword.audio.pcm import PcmStream, to_mono
 from wakeword.base.types import Array, Samples
 
 RATES = (8_000, 11_025, 22_050, 44_100, 48_000, 96_000, 192_000)
@@ -197,117 +190,3 @@ def test_a_missing_channel_is_refused(block: Samples, channel: int) -> None:
 def test_rates_out_of_range_are_refused(rate: int) -> None:
     with pytest.raises(AudioFormatError, match=r"8000 to 192000 Hz, got"):
         PcmStream(rate)
-
-
-# --- files
-
-
-@pytest.mark.parametrize(
-    ("suffix", "subtype", "tolerance"),
-    [(".wav", "PCM_16", 4e-5), (".wav", "FLOAT", 0), (".flac", "PCM_24", 1e-6), (".ogg", "VORBIS", 0.5)],
-)
-def test_files_give_the_samples_that_were_written(tmp_path: Path, suffix: str, subtype: str, tolerance: float) -> None:
-    path = tmp_path / f"clip{suffix}"
-    signal = tone(440, 16_000) + 0.1 * noise(16_000)
-    soundfile.write(path, signal, 16_000, subtype=subtype)
-    np.testing.assert_allclose(read_audio(path), signal, atol=tolerance)
-
-
-def test_a_file_equals_its_samples_at_any_rate(tmp_path: Path) -> None:
-    path = tmp_path / "stereo.wav"
-    stereo = np.stack([tone(440, 44_100, 4.0), noise(4 * 44_100)], axis=1)
-    soundfile.write(path, stereo, 44_100, subtype="FLOAT")
-    np.testing.assert_allclose(read_audio(path), converted(stereo, 44_100, 10**6), atol=1e-6)
-
-
-def test_a_file_without_samples_gives_none(tmp_path: Path) -> None:
-    path = tmp_path / "silent.wav"
-    soundfile.write(path, np.zeros(0, np.int16), 16_000)
-    assert read_audio(path).shape == (0,)
-
-
-@pytest.mark.parametrize("content", [b"", b"RIFF", b"not audio at all" * 100], ids=["empty", "header", "garbage"])
-def test_a_file_without_audio_is_named(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "broken.wav"
-    path.write_bytes(content)
-    with pytest.raises(AudioFileError, match=r"broken\.wav"):
-        read_audio(path)
-
-
-def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(AudioFileError, match=r"nowhere\.wav.*found nothing"):
-        read_audio(tmp_path / "nowhere.wav")
-    with pytest.raises(AudioFileError, match="found a folder"):
-        read_audio(tmp_path)
-    with pytest.raises(AudioFileError, match="found a pipe, a device or a socket"):
-        read_audio("/dev/zero")
-
-
-def test_samples_that_cannot_be_taken_name_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "nan.wav"
-    soundfile.write(path, np.array([0, np.nan], np.float32), 16_000, subtype="FLOAT")
-    with pytest.raises(AudioFormatError, match=r"nan\.wav: expected finite"):
-        read_audio(path)
-    slow = tmp_path / "slow.wav"
-    soundfile.write(slow, noise(100), 4_000)
-    with pytest.raises(AudioFormatError, match=r"slow\.wav: .*4000"):
-        read_audio(slow)
-
-
-def test_blocks_of_a_file_are_its_samples(tmp_path: Path) -> None:
-    path = tmp_path / "clip.wav"
-    soundfile.write(path, noise(1_000), 16_000, subtype="FLOAT")
-    with AudioFile(path) as file:
-        blocks = list(file.blocks(300))
-    assert [block.shape for block in blocks] == [(300, 1), (300, 1), (300, 1), (100, 1)]
-    np.testing.assert_array_equal(np.concatenate(blocks)[:, 0], noise(1_000))
-
-
-@pytest.mark.parametrize("name", ["a.wav", "a.flac"])
-def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
-    whole = np.array([0, 1, -1, 32_767, -32_768], np.int16)
-    write_audio(tmp_path / name, whole)
-    np.testing.assert_array_equal(read_audio(tmp_path / name) * 32_768, whole)
-    write_audio(tmp_path / name, noise(1_000))
-    np.testing.assert_allclose(read_audio(tmp_path / name), noise(1_000), atol=1e-4)
-    with pytest.raises(FileNotFoundError):
-        write_audio(tmp_path / "nowhere" / name, whole)
-
-
-@pytest.mark.parametrize("suffix", ["opus", "ogg", "flac", "wav"])
-def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"talk.{suffix}"
-    kinds: dict[str, dict[str, Any]] = {"opus": {"format": "OGG", "subtype": "OPUS"}}
-    soundfile.write(path, np.zeros(48_000), 48_000, **kinds.get(suffix, {}))
-    data = path.read_bytes()
-    for damaged in (data[:30], bytes(64) + data[64:], data[:4] + bytes(len(data) - 4)):
-        path.write_bytes(damaged)
-        with pytest.raises(AudioFileError) as refused, AudioFile(path) as file:
-            list(file.blocks())
-        told = str(refused.value)
-        assert told.startswith(f"{path}: ")
-        assert "\n" not in told
-        assert not re.search("implemented|recogni|malformed|Supported|Unspecified|[.]$", told)
-
-
-FORBIDDEN = """
-import ctypes, sys, numpy
-if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
-    sys.exit(77)
-from pathlib import Path
-from wakeword.audio.pcm import write_audio
-for name in sys.argv[1:]:
-    write_audio(Path(name), numpy.arange(-800, 800, dtype=numpy.int16))
-"""
-"""Writes files where no memory may become code: PR_SET_MDWE, as MemoryDenyWriteExecute= of systemd."""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
-def test_audio_is_written_where_no_memory_may_become_code(tmp_path: Path) -> None:
-    files = [tmp_path / "a.wav", tmp_path / "a.flac"]
-    done = subprocess.run([sys.executable, "-c", FORBIDDEN, *files], capture_output=True, text=True)
-    if done.returncode == 77:
-        pytest.skip("needs Linux 6.3")
-    assert done.stderr == ""
-    for file in files:
-        np.testing.assert_array_equal(soundfile.read(file, dtype="int16")[0], np.arange(-800, 800))

@@ -24,7 +24,7 @@ from wakeword import (
     load_model,
     mfcc,
 )
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
 
 NOT_A_NUMBER = ("8", b"8", [8], {}, object(), 1j, True, np.zeros(2), math.nan, math.inf, -math.inf, np.float32("nan"))

@@ -46,7 +46,7 @@ def test_info_and_the_warnings_say_the_same_of_what_a_file_was_measured_on(cli) 
     text = " ".join(cli("info", "marvin").out.split())
     (point,) = (one for one in load_model("marvin").card.operating_points if one.name == "fpr=0.05")
     (limit,) = (one for one in limits(point) if one.startswith("recall"))
-    assert limit.startswith("recall was measured on 2 recording(s) of the word by this file alone; ")
+    assert limit.startswith("recall was measured on 2 recordings of the word by this file alone; ")
     assert "this file alone found 2 of 2" in text
 
 

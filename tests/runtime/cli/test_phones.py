@@ -40,7 +40,7 @@ def test_folders_are_searched_for_them(cli, models: Path, recordings: Path, memo
     shutil.copy(memo, recordings / "deeper" / "fourth.M4A")
     ended = cli("scan", "--model", models / "low.onnx", recordings)
     assert ended.status == 0
-    assert "4 recording(s), 25.0 s" in ended.err
+    assert "4 recordings, 25.0 s" in ended.err
 
 
 @needs_decoder
@@ -64,7 +64,7 @@ def test_a_folder_names_and_counts_what_cannot_be_read(
     assert left_out.startswith(f"wakeword: {recordings}: left out 5 ")
     assert "a.m4a, b.webm, c.3gp and 2 more" in left_out
     assert INSTALL in left_out
-    assert summary.startswith("3 recording(s), 5 unreadable, ")
+    assert summary.startswith("3 recordings, 5 unreadable, ")
     assert len(ended.out.splitlines()) == 3
 
 

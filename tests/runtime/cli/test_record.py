@@ -11,7 +11,7 @@ import pytest
 import soundfile
 from support.builders import bursts, in_chunks
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import AudioDeviceError
 from wakeword.base.types import Array, Samples
 

@@ -89,7 +89,7 @@ def test_folders_are_searched_and_each_recording_is_a_separate_stream(
     # JSON is exact, for programs; CSV has six digits.
     assert close(parse(ended.out), expected(models, *files), time=1e-9, score=0 if form == "json" else 5.01e-7)
     assert re.fullmatch(
-        r"3 recording\(s\), 17\.0 s of audio, 8 detection\(s\), [\d.]+ ms of CPU per second of audio\n", ended.err
+        r"3 recordings, 17\.0 s of audio, 8 detections, [\d.]+ ms of CPU per second of audio\n", ended.err
     )
 
 
@@ -123,7 +123,7 @@ def test_a_bad_recording_is_named_and_the_others_are_scanned(
     assert missing.startswith("wakeword: missing.wav: ")
     assert unread.startswith(f"wakeword: {bad}: ")
     assert nan.startswith(f"wakeword: {not_finite}: expected finite samples")
-    assert summary.startswith("1 recording(s), 3 unreadable, ")
+    assert summary.startswith("1 recording, 3 unreadable, ")
     assert parse_json(out.read_text()) == expected(models, good)
 
 
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_searched_is_named_and_the_others_are_scanned(
     assert parse_json(ended.out) == expected(models, recordings / "first.wav")
     problem, summary = ended.err.splitlines()
     assert problem == f"wakeword: {recordings / 'deeper'}: could not search this folder for audio: Permission denied"
-    assert summary.startswith("1 recording(s), 1 unreadable, ")
+    assert summary.startswith("1 recording, 1 unreadable, ")
 
 
 def test_a_recording_that_was_cut_off_is_reported_with_what_was_read(scan, recordings: Path) -> None:
@@ -316,7 +316,7 @@ def test_a_scan_that_was_interrupted_goes_on(
     reader.interrupts, reader.read = "", []
     ended = scan(*options, "--resume")
     assert (ended.status, reader.read) == (0, ["first.wav"])
-    assert ended.err.startswith("3 recording(s), 2 of them done before, 17.0 s of audio, 8 detection(s)")
+    assert ended.err.startswith("3 recordings, 2 of them done before, 17.0 s of audio, 8 detections")
     assert (folder / "found.csv").read_bytes() == out.read_bytes()
     assert [path.name for path in folder.iterdir()] == ["found.csv"]
 

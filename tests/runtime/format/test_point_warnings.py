@@ -52,14 +52,14 @@ def test_synthetic_positives_are_named(one: OperatingPoint, shown: str, warned: 
 
 def test_few_recordings_are_warned_of() -> None:
     (line,) = lines(point(positives=9, synthetic=0), "recall")
-    assert "on 9 recording(s) of the word by this file alone; it can be anything from 80% to 95%" in line
+    assert "on 9 recordings of the word by this file alone; it can be anything from 80% to 95%" in line
     assert not lines(point(positives=10, synthetic=0), "recall")
 
 
 def test_recordings_by_folds_stand_in_for_few_held_out() -> None:
     few = point(positives=2, synthetic=0, false_accepts_per_hour=FEW)
     (line,) = lines(dataclasses.replace(few, by_folds=Folds(3, Rate(0.5, 0.1, 0.9, 4, 8), 0.24, 6.9)), "recall")
-    assert "on 8 recording(s) of the word; it can be anything from 10% to 90%" in line
+    assert "on 8 recordings of the word; it can be anything from 10% to 90%" in line
     by_folds = dataclasses.replace(few, by_folds=Folds(3, Rate(12 / 13, 0.62, 1.0, 12, 13), 0.24, 6.9))
     assert not lines(by_folds, "recall")
     assert (positives(by_folds), recall_shown(by_folds), hourly_shown(by_folds)) == (

@@ -12,7 +12,8 @@ import soundfile
 from support.virtual_microphone import ROOT, VirtualMicrophone
 
 from wakeword import Detector
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 
 EXAMPLES = {"assistant.py": [], "asyncio_listener.py": [], "two_keywords.py": ["jarvis"], "robot_loop.py": []}
 DEMO = ROOT / "assets" / "audio" / "sentences.flac"

@@ -16,7 +16,8 @@ from support.builders import band_model_bytes, bursts
 from support.virtual_microphone import ROOT, VirtualMicrophone
 
 from wakeword import Detector
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 
 DEMO = ROOT / "assets" / "audio" / "demo.flac"
 MARVIN = ROOT / "assets" / "models" / "marvin.onnx"

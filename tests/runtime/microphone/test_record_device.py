@@ -12,7 +12,7 @@ import soundfile
 from support.builders import bursts
 from support.virtual_microphone import VirtualMicrophone
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.takes.take import examine
 
 

@@ -19,8 +19,9 @@ import pytest
 from support.builders import bursts
 
 from wakeword import Detection, Detector, Keeper, Model
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.saving import saved_pairs as saved_pairs_module
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, read_pair, saved_pairs
@@ -334,7 +335,7 @@ def test_a_folder_that_another_process_has_locked_is_a_line_and_delays_nothing(
     assert keeper.close() == 20
     assert len(saved_pairs(tmp_path)) == 1
     assert lines[0].startswith(f"keep: {tmp_path}: ")
-    assert ["20 detection(s)" in line for line in lines] == [False, True, True]
+    assert ["20 detections" in line for line in lines] == [False, True, True]
 
 
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])

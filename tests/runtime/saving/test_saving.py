@@ -204,15 +204,15 @@ def test_a_hanging_disk_delays_nothing(tmp_path: Path, capsys: pytest.CaptureFix
     given_up = [one for one in saved if one.done()]
     assert 15 <= len(given_up) <= 16
     assert all(one.result() is None for one in given_up)
-    assert capsys.readouterr().err.count("the disk is too slow, 4 detection(s) wait for it") == 1
+    assert capsys.readouterr().err.count("the disk is too slow, 4 detections wait for it") == 1
     # Closing waits only for a limited time, and reports what is missing.
     deadline = time.monotonic() + 0.2
     assert 0.15 < _closed(saver, lambda: max(0.0, deadline - time.monotonic())) < 5
-    assert "20 detection(s) not saved in all; the disk is too slow" in capsys.readouterr().err
+    assert "20 detections not saved in all; the disk is too slow" in capsys.readouterr().err
     disk.released.set()
     _closed(saver)
     assert len(stems(tmp_path)) == 20 - len(given_up)
-    assert f"saving again; {len(given_up)} detection(s) were not saved" in capsys.readouterr().err
+    assert f"saving again; {len(given_up)} detections not saved" in capsys.readouterr().err
 
 
 def test_a_file_waits_for_a_slow_disk_and_loses_nothing(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
     _closed(saver)
     messages = capsys.readouterr().err.splitlines()
     assert messages[1:] == [
-        "--save: saving again; 1 detection(s) were not saved",
-        "wakeword: --save: 1 detection(s) not saved in all",
+        "--save: saving again; 1 detection not saved",
+        "wakeword: --save: 1 detection not saved in all",
     ]
 
 

@@ -15,7 +15,8 @@ import soundfile
 from support.builders import bursts, in_chunks
 
 from wakeword import ConfigError, Detector, EndOfSpeech, FileSource, Follower, Model
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Samples
 from wakeword.model.installed import assets_folder
 from wakeword.stream.following import MAX_FOLLOWED_SECONDS

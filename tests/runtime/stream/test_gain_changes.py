@@ -17,9 +17,9 @@ from support.builders import (
 )
 
 from wakeword import Detection, Detector, DetectorPool, Model, load_model
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.level import amplified, gain_of
-from wakeword.audio.pcm import read_audio
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Samples
 from wakeword.format.verifier_card import Fusion

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wakeword import ModelError
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import assets_folder

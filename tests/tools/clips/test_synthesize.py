@@ -15,7 +15,7 @@ from support.told import Told
 from scripts import make_demo, make_sentences
 from scripts.recipes import recipe_of
 from wakeword import ConfigError, SynthesisError
-from wakeword.audio.pcm import read_audio, write_audio
+from wakeword.audio.audio_file import read_audio, write_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips import synthesize

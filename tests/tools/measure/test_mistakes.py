@@ -8,7 +8,7 @@ import soundfile
 from support.builders import band_model_bytes, bursts
 
 from wakeword import ConfigError, Detector, FileSource, Model
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.model.model import parse_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes

@@ -163,7 +163,7 @@ def test_utterances_with_the_keyword_are_not_measured_and_all_else_is(low_model:
     reports: list[str] = []
     chosen = select(places(folders), "Low", report=reports.append)
     found = score_files([low_model], chosen, warn=[].append)
-    assert reports == ["left out 2 utterance(s), 4 s, of 1 recording(s), in which 'Low' is said"]
+    assert reports == ["left out 2 utterances, 4 s, of 1 recording, in which 'Low' is said"]
     (before,), (after,) = whole.sets[0].streams, found.sets[0].streams
     starts = HOP_SECONDS * np.arange(len(before))
     # A window lasts 0.995 s, and half a second on both sides is left out too.

@@ -23,7 +23,7 @@ from support.builders import (
 from support.simulated import with_ties
 
 from wakeword import Detector, FileSource, Model, load_model
-from wakeword.audio.pcm import pcm_blocks
+from wakeword.audio.audio_file import pcm_blocks
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import parse_model
 from wakeword.stream.trigger import Trigger

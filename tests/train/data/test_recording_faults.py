@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Kind, Split

@@ -9,9 +9,9 @@ import torch
 from support.builders import TWO_STAGE
 from support.packs import write_small_pack
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
-from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
 from wakeword.verify.shared import QUICK_FILE, load_quick

@@ -9,7 +9,7 @@ import pytest
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
 from wakeword import Detector
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor

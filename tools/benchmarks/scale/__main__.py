@@ -23,8 +23,9 @@ import soundfile
 from benchmarks.scale.scale_measure import measure
 from benchmarks.scale.simulate import PaperCluster, simulate
 from wakeword import WakewordError
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 
 logger = logging.getLogger("scale")

@@ -11,8 +11,9 @@ from fuzz.cases.blocks import sound
 from fuzz.cases.laws import BrokenLawError, Case
 from fuzz.cases.mutation import damaged
 from wakeword import Detector, FileSource
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import AUDIO_SUFFIXES
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 
 _RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000, 192_000)
 _ODD_RATES = (1, 7_999, 192_001, 2**31 - 1)

@@ -25,7 +25,8 @@ _CONFIG = FeatureConfig()
 _TAPS = 5
 _DILATIONS = (1, 1, 1, 1, 1, 1, 1, 2)
 """Of the layers: together they look back 36 outputs, which is the nine steps of ``embedding.WARM_UP``."""
-_LOUDEST = 32_767
+LOUDEST = 32_767
+"""Full scale, as the speech embedding has it."""
 _OUTPUTS = STEP_FRAMES // 2
 """Outputs of a step, every 20 ms."""
 
@@ -58,7 +59,7 @@ class QuickNetwork(nn.Module):
 
 def bands_of_power() -> Array:
     """``(257, 32)``: power spectra of samples of 16 bits to the mel energies of ``features``, but for other bins."""
-    bands: Array = mel_filters(FeatureConfig(n_fft=FFT)) * np.float32(_CONFIG.n_fft / FFT / _LOUDEST**2)
+    bands: Array = mel_filters(FeatureConfig(n_fft=FFT)) * np.float32(_CONFIG.n_fft / FFT / LOUDEST**2)
     return bands
 
 

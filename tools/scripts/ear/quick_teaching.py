@@ -10,7 +10,7 @@ from torch import Tensor
 
 from scripts.ear.distilling import LATE, WAYS, at_some_level, losses_of, teach
 from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_speech
-from scripts.ear.quick_network import FFT, QuickNetwork, bands_of_power
+from scripts.ear.quick_network import FFT, LOUDEST, QuickNetwork, bands_of_power
 from wakeword.audio.features import FeatureConfig, hann_window
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
@@ -72,7 +72,7 @@ def _log_mel_of(samples: Array) -> NDArray[np.float16]:
     """``(BEFORE + 32000,)`` -> ``(frames, 32)``, framed as the speech embedding is."""
     padded = np.pad(samples, (56, _CONFIG.n_fft))
     frames = np.lib.stride_tricks.sliding_window_view(padded, _CONFIG.n_fft)[:: _CONFIG.hop_length][:_FRAMES]
-    spectra = np.fft.rfft(frames * (np.float32(32_767) * hann_window(_CONFIG)), FFT)
+    spectra = np.fft.rfft(frames * (np.float32(LOUDEST) * hann_window(_CONFIG)), FFT)
     found: NDArray[np.float16] = np.log(np.abs(spectra) ** 2 @ bands_of_power() + _CONFIG.log_offset).astype(np.float16)
     return found
 

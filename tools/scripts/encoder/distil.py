@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from scripts.encoder.lessons import DistilConfig, Lessons
 from scripts.encoder.teacher import HOP, SPAN
-from wakeword_train.data.augment import augment_log_mel, augment_waves, uniform
+from wakeword_train.data.augment import augment_log_mel, augment_waves, factors
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import Trainer
@@ -107,7 +107,7 @@ class Rooms:
             sound = torch.randn(waves.shape, generator=self.generator)
         else:
             chosen = torch.randint(len(noise), (len(rows),), generator=self.generator)
-            speed = 1 + uniform(len(rows), -0.2, 0.2, self.generator)
+            speed = factors(len(rows), 0.2, self.generator)
             offsets = noise.any_offsets(chosen, samples, speed=speed, generator=self.generator)
             sound = noise.cut(chosen, offsets, samples, speed=speed, generator=self.generator)
         return self.frontend.log_mel(augment_waves(waves, sound, self.config.augmentation, self.generator))

@@ -13,7 +13,7 @@ from scripts.encoder.teacher import DIMENSION, HOP, SPAN
 from wakeword.base.errors import ConfigError, DataError
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_train.config import NetworkConfig
-from wakeword_train.data.augment import AugmentationConfig, uniform
+from wakeword_train.data.augment import AugmentationConfig, factors
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 
@@ -140,7 +140,7 @@ def _embedded(
     words: list[str] = []
     for piece in torch.split(torch.arange(count), _CUT):
         rows = torch.multinomial(weights, len(piece), replacement=True, generator=generator)
-        speed = 1 + uniform(len(piece), -config.speed, config.speed, generator)
+        speed = factors(len(piece), config.speed, generator)
         place = store.word_offsets if is_word else store.any_offsets
         offsets = place(rows, samples, speed=speed, generator=generator)
         wave = store.cut(rows, offsets, longer, speed=speed, generator=generator)

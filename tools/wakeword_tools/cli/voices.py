@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import WakewordError
-from wakeword.base.text import printable
+from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.options import JsonOption
 
@@ -52,7 +52,7 @@ def voices(
     if as_json:
         print(json.dumps({"folder": str(folder), "voices": number}))
     else:
-        print(printable(f"{number} voice(s) in {folder}"))
+        print(printable(f"{counted(number, 'voice')} in {folder}"))
 
 
 def _list(language: str, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio.pcm import audio_bytes
+from wakeword.audio.audio_file import audio_bytes
 from wakeword.base.errors import SynthesisError, reason_of
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder

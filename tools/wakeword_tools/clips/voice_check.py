@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword_tools.clips.manifest import MANIFEST, Row, read_manifest, write_manifest
 from wakeword_tools.texts.recogniser import RecognisedWay

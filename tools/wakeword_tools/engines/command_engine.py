@@ -29,7 +29,7 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import AudioError, SynthesisError, reason_of
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak_library import TIED, collect, copy_english, copy_language, fresh_library, reading
@@ -146,7 +146,7 @@ class EspeakSynthesizer:
             native = collect(library, text)
         if not native.any():
             raise no_sound(voice, text)
-        samples: Array = soxr.resample(native.astype(np.float32) / 32_768, rate, SAMPLE_RATE)
+        samples: Array = soxr.resample(native.astype(np.float32) * INT16_STEP, rate, SAMPLE_RATE)
         return samples
 
     def _speaks(self, voice: Voice) -> bool:

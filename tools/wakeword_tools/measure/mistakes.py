@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio, write_audio
+from wakeword.audio.audio_file import read_audio, write_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import new_folder, write_json
 from wakeword.base.types import Scores
 from wakeword_tools.kinds import Kind

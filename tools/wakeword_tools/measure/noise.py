@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import power_of, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.level import power_of
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.text import counted
 from wakeword.base.types import Array

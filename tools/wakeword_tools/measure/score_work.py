@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import pcm_blocks
+from wakeword.audio.audio_file import pcm_blocks
 from wakeword.base.errors import AudioError
 from wakeword.base.types import Array, Scores
 from wakeword.batch.inputs import Recording as Source

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from wakeword import Detector
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.detection import Detection
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.model.model import load_model

@@ -12,8 +12,9 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from wakeword import Detector, Keeper, Model
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.detection import KEPT_AFTER
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.model import read_model
 from wakeword.saving.sorting import Answer, file_pair, saved_pairs

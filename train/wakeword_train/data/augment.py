@@ -110,6 +110,11 @@ def uniform(count: int, low: float, high: float, generator: torch.Generator) -> 
     return low + (high - low) * torch.rand(count, generator=generator)
 
 
+def factors(count: int, change: float, generator: torch.Generator) -> Tensor:
+    """``(count,)`` factors around 1, by up to the share ``change`` slower or faster."""
+    return 1 + uniform(count, -change, change, generator)
+
+
 def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
     """Apply rooms, noise and level, in the order in which they affect a recording.
 
@@ -224,7 +229,7 @@ def mix_log_mel(speech: Tensor, noise: Tensor, config: AugmentationConfig, gener
 def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
     """Apply vocal tract, channel and masks to ``(batch, frames, n_mels)`` -> the same shape."""
     batch, frames, n_mels = log_mel.shape
-    log_mel = warped(log_mel, 1 + uniform(batch, -config.warp, config.warp, generator))
+    log_mel = warped(log_mel, factors(batch, config.warp, generator))
     knots = config.tilt * torch.randn(batch, 1, 5, generator=generator)
     log_mel = log_mel + torch.nn.functional.interpolate(knots, n_mels, mode="linear", align_corners=True)
     chosen = torch.rand(batch, generator=generator) < config.mask_probability

@@ -12,9 +12,9 @@ from wakeword_train.data.augment import (
     AugmentationConfig,
     augment_log_mel,
     augment_waves,
+    factors,
     mix_log_mel,
     narrow_log_mel,
-    uniform,
 )
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
@@ -54,7 +54,12 @@ class LabelledBatch(NamedTuple):
 
 
 class BatchSampler:
-    """Endless augmented batches with a fixed share of each kind, seeded by its generator."""
+    """Endless augmented batches with a fixed share of each kind, seeded by its generator.
+
+    A window holds the whole word, anywhere in it, and at times other speech around it; then come a room, noise and a level,
+    and of the features other frequencies. ``LookCutter`` and ``SceneMaker`` share what is mixed in (``NoiseSource``,
+    ``amid_talk``), but place the word elsewhere and draw in another order, on which trained models depend.
+    """
 
     def __init__(
         self,
@@ -143,7 +148,7 @@ class BatchSampler:
     def _cut_packed(self, store: PackedStore, count: int) -> Tensor:
         """Log mel energies of windows of the starter pack, in noise, ``(count, window, n_mels)``."""
         rows = torch.multinomial(store.lengths.double(), count, replacement=True, generator=self.generator)
-        speed = 1 + uniform(count, -self.augmentation.speed, self.augmentation.speed, self.generator)
+        speed = factors(count, self.augmentation.speed, self.generator)
         offsets = store.any_offsets(rows, self.window, generator=self.generator)
         if len(self._hard_packed[0]):
             hard = round(count * self.mining.share)
@@ -200,7 +205,7 @@ class BatchSampler:
         kind = Kind.POSITIVE if name == FRAGMENT else Kind(name)
         store = self.stores[kind]
         rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
-        speed = 1 + uniform(count, -self.augmentation.speed, self.augmentation.speed, self.generator)
+        speed = factors(count, self.augmentation.speed, self.generator)
         if name == FRAGMENT:
             place = store.fragment_offsets
         else:

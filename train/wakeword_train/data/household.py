@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.signal import butter, lfilter, sosfilt
 from torch import Tensor
 
-from wakeword.audio.pcm import SAMPLE_RATE, power_of
+from wakeword.audio.level import power_of
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_tools.kinds import Split
 from wakeword_train.data.store import ClipStore
 

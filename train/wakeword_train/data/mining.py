@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from wakeword.audio.pcm import INT16_STEP
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
@@ -64,7 +65,7 @@ def hardest_places(
             start = int(store.starts[row])
             for first in range(0, length - config.samples_in(window) + 1, _PIECE * hop):
                 last = min(length, first + config.samples_in(_PIECE + window - 1))
-                frames = frontend(store.samples[start + first : start + last].float()[None] / 32_768)[0]
+                frames = frontend(store.samples[start + first : start + last].float()[None] * INT16_STEP)[0]
                 found = score(frames.unfold(0, window, DEFAULT_HOP).transpose(1, 2))
                 rows.append(torch.full((len(found),), row))
                 offsets.append(first + torch.arange(len(found)) * DEFAULT_HOP * hop)

@@ -11,7 +11,7 @@ from torch import Tensor
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import root_mean_square, uniform
+from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.store import ClipStore
 
@@ -53,13 +53,14 @@ class NoiseSource:
         store = self._recorded
         if store is None:
             return made
-        weights = store.lengths.double() if self._weights is None else self._weights
-        rows = torch.multinomial(weights, count, replacement=True, generator=generator)
-        speed = 1 + uniform(count, -_SPEED, _SPEED, generator)
-        offsets = store.any_offsets(rows, samples, speed=speed, generator=generator)
-        recorded = store.cut(rows, offsets, samples, speed=speed, generator=generator)
+        recorded = store.anywhere(count, samples, weights=self._weights, change=_SPEED, generator=generator)
         is_recorded = torch.rand(count, generator=generator) < _RECORDED_SHARE
         return torch.where(is_recorded[:, None], recorded, made)
+
+    def recorded_anew(self, waves: Tensor, config: AugmentationConfig) -> Tensor:
+        """Waves in other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
+        noisy = augment_waves(waves, self.draw(*waves.shape), config, self._generator)
+        return _through_channels(noisy, self._generator)
 
 
 def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
@@ -103,9 +104,7 @@ def amid_talk(
         before * _chosen(count, _BEFORE, generator)[:, None], after * _chosen(count, _AFTER, generator)[:, None]
     )
     weight = (spoken / _FADE).clamp(0, 1)
-    clips = torch.multinomial(talk.lengths.double(), count, replacement=True, generator=generator)
-    offsets = talk.any_offsets(clips, samples, speed=torch.ones(count), generator=generator)
-    speech = talk.cut(clips, offsets, samples, generator=generator)
+    speech = talk.anywhere(count, samples, generator=generator)
     inside = (time >= begins[rows][:, None]) & (time < ends[rows][:, None])
     word = (waves[rows].square() * inside).sum(dim=1) / inside.sum(dim=1).clamp_min(1)
     gain = word.sqrt() * uniform(count, *LOUDNESS, generator) / root_mean_square(speech).clamp_min(FAINT)
@@ -139,7 +138,7 @@ _SHARES = {"narrow": 0.12, "companded": 0.08, "clipped": 0.08, "levelled": 0.08}
 """Share of rows for each change; the others stay as they are."""
 
 
-def through_channels(waves: Tensor, generator: torch.Generator) -> Tensor:
+def _through_channels(waves: Tensor, generator: torch.Generator) -> Tensor:
     """Some rows of ``(batch, samples)`` as another device would have recorded them; the level stays about the same."""
     seed = int(torch.randint(2**31, (1,), generator=generator))
     random = np.random.default_rng(seed)

@@ -12,18 +12,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Events
 from wakeword.base.text import counted
 from wakeword.takes.take import Fault, examine, is_clipped
 from wakeword.takes.word_region import Region, locate_word
 from wakeword_tools.kinds import Kind
+from wakeword_train.data.augment import factors
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
 
 _CUT_ROWS = 8
+_FULL_SCALE = 32_767
+"""Of the samples that are kept. Networks hear them a little quieter, in units of ``INT16_STEP``, as models were trained."""
 
 
 class ClipStore:
@@ -56,11 +60,11 @@ class ClipStore:
 
     def recorded(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip, ``(samples,)`` float32 of full scale 1."""
-        return self._samples(row) / np.float32(32_767)
+        return self._samples(row) / np.float32(_FULL_SCALE)
 
     def wave(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip as networks hear them: ``(samples,)`` float32 of full scale 32,768 / 32,767."""
-        return self._samples(row) / np.float32(32_768)
+        return self._samples(row) * np.float32(INT16_STEP)
 
     def _samples(self, row: int) -> NDArray[np.float32]:
         """The samples of a clip as they are kept, whole numbers: ``(samples,)`` float32."""
@@ -121,7 +125,7 @@ class ClipStore:
         last = self.lengths[rows][:, None] - 1
         inside = (index >= 0) & (index < last)
         index = self.starts[rows][:, None] + torch.minimum(index.clamp_min(0), (last - 1).clamp_min(0))
-        wave = torch.lerp(self.samples[index].float(), self.samples[index + 1].float(), fraction) / 32_768
+        wave = torch.lerp(self.samples[index].float(), self.samples[index + 1].float(), fraction) * INT16_STEP
         noise = torch.randn(wave.shape, generator=generator) * floors[:, None]
         return torch.where(inside, wave, noise)
 
@@ -136,6 +140,25 @@ class ClipStore:
         """Random offsets of windows inside their clips, or around clips that are shorter; ``(batch,)``."""
         slack = self.lengths[rows] - (samples * speed).long()
         return (torch.rand(len(rows), generator=generator) * (slack.abs() + 1)).long() * slack.sign()
+
+    def anywhere(
+        self,
+        count: int,
+        samples: int,
+        *,
+        weights: Tensor | None = None,
+        change: float = 0.0,
+        generator: torch.Generator,
+    ) -> Tensor:
+        """Windows at random places of random clips, as often as their ``weights``, by default their lengths.
+
+        Each is up to the share ``change`` faster or slower; no speed is drawn for 0. ``(count, samples)`` float32.
+        """
+        weights = self.lengths.double() if weights is None else weights
+        rows = torch.multinomial(weights, count, replacement=True, generator=generator)
+        speed = factors(count, change, generator) if change else torch.ones(count)
+        offsets = self.any_offsets(rows, samples, speed=speed, generator=generator)
+        return self.cut(rows, offsets, samples, speed=speed, generator=generator)
 
     def fragment_offsets(self, rows: Tensor, samples: int, *, speed: Tensor, generator: torch.Generator) -> Tensor:
         """Offsets at which a window holds 25 to 60 % of the word, its beginning or its end; ``(batch,)``."""
@@ -172,7 +195,7 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
             continue
         word, floor = locate_word(samples)
         # As 16-bit integers: the 105,829 clips of Speech Commands then take 3.4 GB.
-        pcm = np.round(samples * 32_767).clip(-32_768, 32_767).astype(np.int16)
+        pcm = np.round(samples * _FULL_SCALE).clip(-32_768, 32_767).astype(np.int16)
         found.append(_Recording(clip, pcm, word, floor))
     return found
 

@@ -5,7 +5,8 @@ import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from wakeword.audio.pcm import SAMPLE_RATE, audio_bytes, read_audio
+from wakeword.audio.audio_file import audio_bytes, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioError, SynthesisError
 from wakeword_tools.texts.wordlike import readable
 

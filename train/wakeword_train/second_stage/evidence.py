@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.audio.level import gain_of
-from wakeword.audio.pcm import power_of
+from wakeword.audio.level import gain_of, power_of
 from wakeword.base.errors import ModelError
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores

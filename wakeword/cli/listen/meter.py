@@ -8,8 +8,8 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from wakeword.audio.pcm import level_of
-from wakeword.base.text import printable
+from wakeword.audio.level import level_of
+from wakeword.base.text import counted, printable
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.microphone.device import MicrophoneStats
@@ -78,5 +78,5 @@ def _bar(share: float, style: str) -> ProgressBar:
 def describe(stats: MicrophoneStats) -> str:
     """A microphone's losses, in a few words."""
     lost = stats.dropped_blocks + stats.overflows
-    gaps = f"{stats.gaps} gap(s), {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"
-    return f"{lost} block(s) lost, {gaps}"
+    gaps = f"{counted(stats.gaps, 'gap')}, {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"
+    return f"{counted(lost, 'block')} lost, {gaps}"

@@ -18,6 +18,7 @@ from wakeword.audio.detection import Detection
 from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
 from wakeword.base.checks import flag, instance, integer, number
+from wakeword.base.closable import Closable
 from wakeword.base.errors import ClosedError
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array
@@ -37,7 +38,7 @@ _MAX_STREAMS = 4_096
 StreamDetections = list[tuple[PoolStream, Detection]]
 
 
-class DetectorPool:
+class DetectorPool(Closable):
     """Listens to any number of streams; each has the same detections as in a separate ``Detector``.
 
     Settings are as for ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
@@ -154,12 +155,6 @@ class DetectorPool:
         for known in list(self._streams.values()):
             if (stream := known()) is not None:
                 stream.close()
-
-    def __enter__(self) -> "DetectorPool":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
     def _process_hops(self, working: list[PoolStream], found: StreamDetections) -> list[PoolStream]:
         """Score the next hop of each stream; return those that had one."""

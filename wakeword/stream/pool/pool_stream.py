@@ -9,6 +9,7 @@ from enum import Enum, auto
 
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.closable import Closable
 from wakeword.base.errors import AudioFormatError, ClosedError, naming
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array, Samples
@@ -27,7 +28,7 @@ _Item = Array | tuple[_Event, float]
 """Audio of a ``SoundInput``, or an event at this position, with the level of a suppression or the samples of a gap."""
 
 
-class PoolStream:
+class PoolStream(Closable):
     """A stream of audio in a ``DetectorPool``, made by ``DetectorPool.open``.
 
     Nothing here waits for the network: ``push`` converts and keeps a block, ``DetectorPool.process`` does the work and
@@ -154,12 +155,6 @@ class PoolStream:
             self.closed = True
             self._forget()
         self._announce(self)
-
-    def __enter__(self) -> "PoolStream":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
     def begin(self) -> bool:
         """For the pool: take the waiting items, for ``next_hop`` to read. False if the stream was closed."""

@@ -58,7 +58,7 @@ def test_a_full_disk_is_reported_and_listening_continues(play_separately, tmp_pa
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr == (
         f"wakeword: --save: {tmp_path / 'saved'}: File too large; listening continues, and saving will be tried again\n"
-        "wakeword: --save: 2 detection(s) not saved in all\n"
+        "wakeword: --save: 2 detections not saved in all\n"
     )
     assert list((tmp_path / "saved").iterdir()) == []
 
@@ -110,9 +110,9 @@ def test_saving_continues_when_there_is_space_again(models: Path, tmp_path: Path
         assert list(tmp_path.iterdir()) == []
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
         assert speak(process)
-        assert process.stderr.readline() == b"--save: saving again; 2 detection(s) were not saved\n"
+        assert process.stderr.readline() == b"--save: saving again; 2 detections not saved\n"
         assert speak(process)
         process.stdin.close()
         assert process.wait(timeout=10) == 1
-        assert process.stderr.read() == b"wakeword: --save: 2 detection(s) not saved in all\n"
+        assert process.stderr.read() == b"wakeword: --save: 2 detections not saved in all\n"
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json"] * 2 + [".wav"] * 2

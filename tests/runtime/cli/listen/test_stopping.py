@@ -17,14 +17,14 @@ LIMIT_SECONDS = 2.5
 # The audio is written, then the disk is slow.
 SLOW_DISK = """if True:
     import sys, time
-    from wakeword.audio import pcm
-    write_audio = pcm.write_audio
+    from wakeword.audio import audio_file
+    write_audio = audio_file.write_audio
 
     def slow(*arguments):
         write_audio(*arguments)
         time.sleep({seconds})
 
-    pcm.write_audio = slow
+    audio_file.write_audio = slow
 """
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -60,7 +60,7 @@ def test_a_disk_that_hangs_does_not_keep_it_from_ending(models: Path, tmp_path: 
         speak(process)
         speak(process)
         status, seconds, messages = ended(process, signal.SIGTERM)
-    assert (status, messages) == (1, "wakeword: --save: 2 detection(s) not saved in all; the disk is too slow\n")
+    assert (status, messages) == (1, "wakeword: --save: 2 detections not saved in all; the disk is too slow\n")
     assert seconds < LIMIT_SECONDS
     # No file with the name of a complete one.
     assert list(tmp_path.glob("[!.]*")) == []

@@ -26,7 +26,7 @@ def test_the_meter_shows_a_bar_and_the_threshold_on_a_screen_of_any_width(width:
     word, level, losses = console.export_text().splitlines()
     assert f"threshold {threshold:.3f}" in word
     assert 10 <= len(re.sub("[^━╸╺]", "", word)) <= 40
-    assert losses.rstrip() == "12 block(s) lost, 3 gap(s), 1.5 s"
+    assert losses.rstrip() == "12 blocks lost, 3 gaps, 1.5 s"
     assert "-40 dB" in level
 
 

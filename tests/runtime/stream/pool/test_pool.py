@@ -1,6 +1,7 @@
 """Laws of the pool: each stream has the detections of a separate detector, whatever the others do."""
 
 import gc
+import inspect
 import itertools
 import threading
 import tracemalloc
@@ -35,6 +36,15 @@ pytestmark = pytest.mark.numeric
 
 SIGNAL = bursts(7.3, EVENTS)
 OTHER = bursts(6.2, {1.1: "high", 2.4: "low", 4.9: "low"}, seed=1)
+
+
+def test_a_setting_has_one_type_and_default_in_a_detector_and_in_a_pool() -> None:
+    of_detector = inspect.signature(Detector).parameters
+    for made, own in ((DetectorPool, {"batch", "max_waiting"}), (DetectorPool.open, {"self", "name"})):
+        parameters = inspect.signature(made).parameters
+        assert own <= set(parameters)
+        for name in set(parameters) - own:
+            assert parameters[name] == of_detector[name]
 
 
 def found_by(pool: DetectorPool, blocks: Mapping[PoolStream, Iterable[Samples]]) -> dict[PoolStream, list[Detection]]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing

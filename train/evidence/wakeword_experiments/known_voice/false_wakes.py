@@ -19,7 +19,8 @@ import soundfile
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.model.model import Model, read_model

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.verify.known_voices import LOOK_AT_VOICE, direction_of

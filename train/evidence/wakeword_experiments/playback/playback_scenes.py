@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 
 ROOMS = ("chrome_kitchen", "seminar_room_clap", "openair_living_room")

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
@@ -212,11 +213,7 @@ def collection_speaker(path: Path) -> str:
 
 
 def _streams(model: Model, speech: ClipStore) -> list[Scores]:
-    found = []
-    for start, length in zip(speech.starts.tolist(), speech.lengths.tolist(), strict=True):
-        samples = speech.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
-        found.append(stream_scores(model, samples))
-    return found
+    return [stream_scores(model, speech.wave(row)) for row in range(len(speech))]
 
 
 def _heard(model: Model, folder: Path) -> tuple[list[Scores], float]:

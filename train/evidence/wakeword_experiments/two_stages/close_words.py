@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Line
 from wakeword.model.model import Model, load_model

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.audio_file import read_audio
 from wakeword.base.events import Line
 from wakeword.base.files import write_json
 from wakeword_experiments.two_stages.anyword import RATES, people_of, strangers_speech

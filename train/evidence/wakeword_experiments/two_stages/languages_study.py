@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.poisson import poisson_rate

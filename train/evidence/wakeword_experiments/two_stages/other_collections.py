@@ -9,7 +9,8 @@ from time import process_time
 import soundfile
 import soxr
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
 from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results

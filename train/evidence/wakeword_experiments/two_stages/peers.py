@@ -61,9 +61,8 @@ def speech_scores(score: Score, clips: Iterable[Clip], report: Line) -> ScoreSet
     """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``."""
     store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION])
     streams, heard, told = [], 0, 0.0
-    for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
-        samples = store.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
-        streams.append(score(samples))
+    for row, length in enumerate(store.lengths.tolist()):
+        streams.append(score(store.wave(row)))
         heard += length
         hours = store.hours * heard / max(1, len(store.samples))
         if hours >= told + _HOURS:

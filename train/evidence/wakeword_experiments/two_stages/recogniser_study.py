@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import soxr
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.pcm import pcm_blocks, read_audio
+from wakeword.audio.audio_file import pcm_blocks, read_audio
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.poisson import poisson_rate

@@ -12,7 +12,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
 from wakeword.base.files import write_json
 from wakeword.base.types import Array

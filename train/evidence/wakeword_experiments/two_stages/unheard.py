@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
 from wakeword.base.poisson import poisson_rate
@@ -73,9 +71,8 @@ def count_false_accepts(model: Model, folder: Path) -> dict[str, Any]:
     store = ClipStore(clips)
     threshold = model.card.point().threshold
     events = 0
-    for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
-        samples = store.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
-        events += events_at([stream_scores(model, samples)], threshold)
+    for row in range(len(store)):
+        events += events_at([stream_scores(model, store.wave(row))], threshold)
     return {
         "folder": folder.name,
         "hours": store.hours,

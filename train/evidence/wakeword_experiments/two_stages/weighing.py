@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
-from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
@@ -76,10 +76,7 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
     if stage is None:
         raise DataError(f"{path}: expected a model of two stages, got one of one stage; leave {word!r} out")
     store = strangers_speech(config, speech)
-    sounds = [
-        store.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
-        for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True)
-    ]
+    sounds = [store.wave(row) for row in range(len(store))]
     report(f"{word}: {store.hours:.1f} h of speech")
     logits = [window_logits(model, sound) for sound in sounds]
     best = [best_of_span(one, stage.card.span) for one in logits]

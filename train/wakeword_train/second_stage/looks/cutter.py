@@ -9,9 +9,9 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.verify.embedding import STEP_OVERLAP, STEP_SAMPLES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
+from wakeword_train.data.augment import AugmentationConfig, factors, root_mean_square, uniform, warped
 from wakeword_train.data.household import HouseholdSounds
-from wakeword_train.data.mixed_sounds import FAINT, LOUDNESS, NoiseSource, amid_talk, talk_of, through_channels
+from wakeword_train.data.mixed_sounds import FAINT, LOUDNESS, NoiseSource, amid_talk, talk_of
 from wakeword_train.data.store import ClipStore
 
 WARP = 0.15
@@ -34,6 +34,9 @@ _PAUSE = SAMPLE_RATE // 16
 class LookCutter:
     """Cuts looks at the words of clips, in other rooms, noises and channels. Seeded by its generator.
 
+    A look ends with the word or up to half a second after it, and at times has other speech before the clip and around the
+    word; then come a room, noise, a level and a channel. ``BatchSampler`` has the word anywhere in a window,
+    ``SceneMaker`` seconds of sound before it.
     ``stores`` and ``household`` give the sounds to mix in, and the speech before and after a word, where there are any.
     """
 
@@ -57,7 +60,7 @@ class LookCutter:
         The word ends 0.02 to 0.55 s before the look; a ``fragment`` ends at 30 to 70 % of the word.
         """
         count, generator = len(rows), self._generator
-        speed = 1 + uniform(count, -self._augmentation.speed, self._augmentation.speed, generator)
+        speed = factors(count, self._augmentation.speed, generator)
         late = uniform(count, _EARLIEST, _LATEST, generator) * SAMPLE_RATE
         ends = store.word_ends[rows]
         if fragment:
@@ -81,8 +84,7 @@ class LookCutter:
 
     def varied(self, waves: Tensor) -> Tensor:
         """Other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
-        noisy = augment_waves(waves, self.noises(*waves.shape), self._augmentation, self._generator)
-        return through_channels(noisy, self._generator)
+        return self._noise.recorded_anew(waves, self._augmentation)
 
     def _speak_before(self, waves: Tensor, begins: Tensor) -> None:
         """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place.
@@ -95,9 +97,7 @@ class LookCutter:
         chosen = (torch.rand(len(waves), generator=generator) < _PRECEDED) & (begins > 3 * _PAUSE)
         for row in torch.nonzero(chosen).flatten().tolist():
             length = min(int(begins[row]), WARMED_LOOK_SAMPLES) - _PAUSE
-            clip = torch.multinomial(store.lengths.double(), 1, generator=generator)
-            place = store.any_offsets(clip, WARMED_LOOK_SAMPLES, speed=torch.ones(1), generator=generator)
-            speech = store.cut(clip, place, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
+            speech = store.anywhere(1, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
             wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, *LOUDNESS, generator)
             waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(FAINT)).clamp(-1, 1)
 
@@ -109,7 +109,7 @@ class LookCutter:
 def varied_spectra(power: Tensor, generator: torch.Generator) -> Tensor:
     """Spectra ``(batch, frames, bins)`` of another vocal tract and microphone in each row -> the same shape."""
     batch, _, bins = power.shape
-    factor = 1 + uniform(batch, -WARP, WARP, generator)
+    factor = factors(batch, WARP, generator)
     knots = TILT * torch.randn(batch, 1, _KNOTS, generator=generator)
     curve = torch.nn.functional.interpolate(knots, bins, mode="linear", align_corners=True)
     return warped(power, factor) * 10 ** (curve / 10)

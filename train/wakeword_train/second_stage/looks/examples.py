@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.events import Events
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
@@ -162,7 +162,7 @@ class ExampleMaker:
 
     def _recording(self, samples: Tensor, cutter: LookCutter) -> dict[str, Tensor]:
         """Embeddings of ``(samples,)`` int16, as they are and varied by ``cutter``."""
-        waves = samples.float() / 32_768
+        waves = samples.float() * INT16_STEP
         pieces = torch.nn.functional.pad(waves, (0, -len(waves) % _PIECE)).view(-1, _PIECE)
         changed = torch.cat([cutter.varied(some) for some in torch.split(pieces, 8)]).flatten()[: len(waves)]
         parts = {"clean": waves, "varied": changed}
