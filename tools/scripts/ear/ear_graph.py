@@ -99,7 +99,7 @@ def compact(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _is_large(value: TensorProto) -> bool:
-    return value.data_type == TensorProto.FLOAT and math.prod(value.dims) > _LARGE
+    return bool(value.data_type == TensorProto.FLOAT) and math.prod(value.dims) > _LARGE
 
 
 def scales_of(matrix: Array) -> Array:
