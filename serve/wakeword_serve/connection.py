@@ -55,7 +55,7 @@ class Shared:
     limits: TimeLimits
     telemetry: Telemetry
     threads: SharedThreads
-    save: Callable[[Found], None]
+    save: Callable[[Found], object]
     """Called at each detection."""
     groups: Groups = field(default_factory=Groups)
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
