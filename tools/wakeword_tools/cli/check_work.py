@@ -96,8 +96,8 @@ def _listed(advice: Advice) -> list[LikelyPhrase]:
     return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:_MAX_LISTED]
 
 
-def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
-    screen = console()
+def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
+    """A line for each thing that is graded, with its grade and what would be a good one."""
     grades = advice.grades
     lines = {
         f"length       {counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}": (
@@ -122,6 +122,11 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
         )
         why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
         lines[f"by ear       {hears}"] = (grades["by ear"], why)
+    return lines
+
+
+def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
+    screen, lines = console(), _graded(advice)
     width = max(map(len, lines))
     of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
     screen.print(f"{printable(advice.keyword)}{of}: {advice.grade}")
