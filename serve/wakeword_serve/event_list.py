@@ -42,12 +42,10 @@ def kept_list(folder: Path) -> dict[str, SavedPair]:
 
 def shown_event(event: SavedPair) -> dict[str, object]:
     """An event for JSON."""
-    named = ("time", "score", "threshold", "near_miss", "client")
+    named = ("time", "score", "threshold", "near_miss", "client", "probably", "text")
     return {
         "id": event.data.stem,
         "word": event.keyword,
         **{name: getattr(event, name) for name in named},
-        "probably": event.probably,
-        "text": event.text,
         "label": event.answer,
     }
