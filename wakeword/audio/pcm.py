@@ -82,12 +82,12 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
 
 
 def power_of(samples: Samples) -> float:
-    """Mean square of floats, 0 if there are none."""
+    """Mean square of floats of any shape, 1 for full scale; 0 if there are none."""
     return float(np.square(samples, dtype=np.float64).mean()) if len(samples) else 0.0
 
 
 def decibels(power: float, least: float = -math.inf) -> float:
-    """10 log10 of a power, at least ``least``."""
+    """10 log10 of a power, at least ``least`` decibels."""
     return max(least, 10 * math.log10(power)) if power > 0 else least
 
 
@@ -110,6 +110,7 @@ def samples_of_bytes(audio: bytes) -> Samples:
 def _check_level(
     block: Samples, *, cure: str = "divide integer PCM by its full scale or pass it as int16 or int32"
 ) -> None:
+    """Raise ``AudioFormatError`` for floats of any shape that are not finite, or above 16 times full scale."""
     # No sample is above the root of all energy, which NaN and infinity survive: most blocks need no more than that.
     if np.vdot(block, block) <= _MAX_FLOAT_LEVEL**2:
         return
