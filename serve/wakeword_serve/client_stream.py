@@ -205,9 +205,11 @@ class ListeningStream:
 
     def _found(self, detections: list[Detection]) -> list[Found]:
         self.fired += len(detections)
-        for one in detections:
-            self._count(self._by_name[one.keyword], 0.0, wakes=1)
-        return [Found(self._by_name[one.keyword], self.moment(one.end), one) for one in detections]
+        for detection in detections:
+            self._count(self._by_name[detection.keyword], 0.0, wakes=1)
+        return [
+            Found(self._by_name[detection.keyword], self.moment(detection.end), detection) for detection in detections
+        ]
 
     def moment(self, seconds: float) -> int:
         """The timestamp of a moment, in seconds of the stream: milliseconds, at least 0."""

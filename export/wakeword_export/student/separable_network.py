@@ -51,11 +51,11 @@ class StudentNetwork(nn.Module):
 
     def steps(self, frames: Tensor) -> list[Tensor]:
         """The output of each block: ``(batch, frames, 40)`` in 0..26 -> ``(batch, 64, steps)``, fewer steps in each."""
-        steps, found = torch.relu(self.first_norm(self.first(frames.transpose(1, 2)))), []
+        steps, outputs = torch.relu(self.first_norm(self.first(frames.transpose(1, 2)))), []
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
             steps = torch.relu(norm(mixture(in_time(steps))))
-            found.append(steps)
-        return found
+            outputs.append(steps)
+        return outputs
 
     def by_depth(self) -> list[list[nn.Parameter]]:
         """The parameters of the first layer, of each of the four blocks, and of the last layer: six lists."""
@@ -68,14 +68,14 @@ class StudentNetwork(nn.Module):
 
         Weights have the shapes of ``Int8Layer``: ``(time, outputs, inputs)``, or ``(time, channels)`` of one in time.
         """
-        found = [_folded(self.first, self.first_norm)]
+        layers = [_folded(self.first, self.first_norm)]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
             assert isinstance(in_time, nn.Conv1d)
             assert isinstance(mixture, nn.Conv1d)
             assert isinstance(norm, nn.BatchNorm1d)
             weight, bias = _arrays(in_time.weight[:, 0].T, in_time.bias)
-            found += [(weight, bias), _folded(mixture, norm)]
-        return [*found, _arrays(self.last.weight.permute(2, 0, 1), self.last.bias)]
+            layers += [(weight, bias), _folded(mixture, norm)]
+        return [*layers, _arrays(self.last.weight.permute(2, 0, 1), self.last.bias)]
 
 
 def _arrays(weight: Tensor, bias: Tensor | None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -115,13 +115,13 @@ def _ranges(network: StudentNetwork, frames: NDArray[np.uint8]) -> list[Range]:
     network.eval()
     steps = scaled(torch.from_numpy(frames)).transpose(1, 2)
     steps = torch.relu(network.first_norm(network.first(steps)))
-    found = [_range(steps)]
+    ranges = [_range(steps)]
     for in_time, mixture, norm in zip(network.in_time, network.mixtures, network.norms, strict=True):
         steps = in_time(steps)
-        found.append(_range(steps))
+        ranges.append(_range(steps))
         steps = torch.relu(norm(mixture(steps)))
-        found.append(_range(steps))
-    return [*found, Range.of(-_MAX_LOGIT, _MAX_LOGIT)]
+        ranges.append(_range(steps))
+    return [*ranges, Range.of(-_MAX_LOGIT, _MAX_LOGIT)]
 
 
 def _range(values: Tensor) -> Range:

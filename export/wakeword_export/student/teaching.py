@@ -176,12 +176,12 @@ def _speech(
     dealt = packed_clips(pack, phrases, validation=config.student.validation_share)
     clips = [clip for clip in dealt if clip.part is not None and clip.part[1] * FRAMES_A_SECOND <= len(frames)]
     clips = [clip for clip in clips if clip.speaker not in without]
-    found = []
+    speeches = []
     for split, store in zip((Split.TRAIN, Split.VALIDATION), recorded, strict=True):
         own = PackedStore([clip for clip in clips if clip.split is split], pack)
         speech = MicroSpeech(frames, own.starts, own.lengths)
-        found.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
-    return found[0], found[1]
+        speeches.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
+    return speeches[0], speeches[1]
 
 
 def _person(clip: Clip) -> str:
@@ -193,8 +193,8 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
     rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
     features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
-    features = [some for some in features if len(some) >= WINDOW_FRAMES]
-    lengths = torch.tensor([len(some) for some in features], dtype=torch.int64)
+    features = [frames for frames in features if len(frames) >= WINDOW_FRAMES]
+    lengths = torch.tensor([len(frames) for frames in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
 
