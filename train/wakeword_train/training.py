@@ -208,7 +208,7 @@ def _describe_languages(
     config: TrainConfig, stores: Sequence[dict[Kind, ClipStore]], packed: Sequence[PackedStore | None]
 ) -> dict[str, object]:
     """The card's record of the keyword's language, and of the hours of background: the pack's are English."""
-    own = sum(some[Kind.BACKGROUND].hours for some in stores if Kind.BACKGROUND in some)
+    own = sum(split[Kind.BACKGROUND].hours for split in stores if Kind.BACKGROUND in split)
     of_pack = sum(store.hours for store in packed if store is not None)
     hours = {name: round(value, 2) for name, value in ((ENGLISH, of_pack), ("own", own)) if value}
     return {"language": config.language, "background_hours": hours}
