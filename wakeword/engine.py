@@ -181,31 +181,31 @@ class Detector(StreamAccess):
             piece = samples[start : start + PIECE]
             with self._lock:
                 self._followers.push(sound_of(piece))
-                found = self._reader.push(piece)
+                fired = self._reader.push(piece)
                 missed = self._audio.near_misses()
                 if self._closed:
                     self.reset()
                     break
-            detections += found
-            failures += self._report(found, missed)
+            detections += fired
+            failures += self._report(fired, missed)
         if ends:
             with self._lock:
-                found = self._reader.finish()
+                fired = self._reader.finish()
                 missed = self._audio.near_misses()
                 self.reset()
-            detections += found
-            failures += self._report(found, missed)
+            detections += fired
+            failures += self._report(fired, missed)
         if failures:
             raise CallbackError(detections, failures) from failures[0]
         return detections
 
-    def _report(self, found: list[Detection], missed: list[Detection]) -> list[Exception]:
+    def _report(self, fired: list[Detection], missed: list[Detection]) -> list[Exception]:
         """Call the callbacks, without the lock, as they may wait for a thread that needs it; return what they raise."""
         failures: list[Exception] = []
-        for callback, some in ((self.on_detection, found), (self._on_near_miss, missed)):
+        for callback, detections in ((self.on_detection, fired), (self._on_near_miss, missed)):
             if callback is None:
                 continue
-            for detection in some:
+            for detection in detections:
                 try:
                     callback(detection)
                 except Exception as error:  # of any kind: raised once all are called

@@ -106,12 +106,12 @@ class FlatGraph:
 
     def value(self, tensor: int) -> NDArray[Any] | None:
         """The content of a tensor of constants; ``None`` for others."""
-        one = self._tensors[tensor]
-        if not one.buffer:
+        content = self._tensors[tensor]
+        if not content.buffer:
             return None
-        (dtype,) = (dtype for dtype, kind in _TYPES.items() if kind == one.kind)
-        found: NDArray[Any] = np.frombuffer(self._buffers[one.buffer], dtype).reshape(one.shape)
-        return found
+        (dtype,) = (dtype for dtype, kind in _TYPES.items() if kind == content.kind)
+        values: NDArray[Any] = np.frombuffer(self._buffers[content.buffer], dtype).reshape(content.shape)
+        return values
 
     def add(self, operator: Operator, inputs: Sequence[int], outputs: Sequence[int], *options: Option) -> None:
         """Add an operator; in the order of the calls."""

@@ -38,7 +38,7 @@ _FLOOR = 1e-3
 
 
 class ArrivalClock:
-    """Tells when each second of a stream was heard, by the server's clock.
+    """Tells when each second of a stream was heard, in seconds of the server's clock.
 
     A client's timestamps are not believed, only when its audio arrived. That is late by a delay that varies, so the stream
     began where its least late chunk of the last 5 to 10 s puts it.
@@ -71,7 +71,7 @@ class ArrivalClock:
         return float(min(self._before, self._least))
 
     def heard_at(self, position: float) -> float:
-        """When a moment of the stream was heard."""
+        """When a moment of the stream was heard; ``position``: its seconds since the beginning."""
         return self.start + position
 
 
@@ -85,7 +85,10 @@ class Lead(NamedTuple):
 
 
 def rises(sound: Array) -> Array:
-    """Where a sound of 16 kHz becomes louder, ``(spectra, bands)``: direct sound rises, and echoes only fall."""
+    """Where a sound becomes louder: direct sound rises, and echoes only fall.
+
+    ``(samples,)`` at 16 kHz -> ``(spectra, bands)``, one spectrum for 4 ms, in nats of energy less the mean of each band.
+    """
     windows = sliding_window_view(sound.astype(np.float32), _WINDOW)[::_HOP]
     power = np.square(np.abs(np.fft.rfft(windows * np.hanning(_WINDOW).astype(np.float32), axis=1)))
     bands = np.add.reduceat(power, _EDGES, axis=1)[:, :-1]
@@ -96,7 +99,10 @@ def rises(sound: Array) -> Array:
 
 
 def lead_of(other: Array, first: Array) -> Lead:
-    """By the cross-correlation of two recordings' rises in all bands, to a part of a millisecond."""
+    """By the cross-correlation of two recordings' rises in all bands, to a part of a millisecond.
+
+    Both are ``(spectra, bands)`` of the same time, as ``rises`` gives them.
+    """
     both = float(np.sqrt(np.square(first).sum() * np.square(other).sum()))
     if both <= 0:
         return Lead(0.0, 0.0)
@@ -113,9 +119,9 @@ def lead_of(other: Array, first: Array) -> Lead:
 
 
 def first_to_hear(first: Array, others: Mapping[str, Array]) -> tuple[str | None, float]:
-    """Who heard it earliest of those that have the sound of ``first``, and how much earlier; ``None``: ``first`` itself.
+    """Who heard it earliest of those that have the sound of ``first``, and how many seconds earlier; ``None``: ``first``.
 
-    All are of the same time by the server's clock, at 16 kHz.
+    All are ``(samples,)`` at 16 kHz, of the same time by the server's clock.
     """
     own = rises(first)
     leads = {name: lead_of(rises(sound), own) for name, sound in sorted(others.items())}
@@ -132,7 +138,7 @@ class _Answer(NamedTuple):
 
 
 def is_one_word(heard: float, before: float) -> bool:
-    """Whether a word was found at two times by several microphones: it is in windows that end a second later too."""
+    """Whether a word was found at two times, in seconds, by several microphones: windows until a second later have it."""
     return -_SAME_WORD_SECONDS <= heard - before <= COMPARED_SECONDS
 
 

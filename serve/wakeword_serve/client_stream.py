@@ -205,27 +205,31 @@ class ListeningStream:
 
     def _found(self, detections: list[Detection]) -> list[Found]:
         self.fired += len(detections)
-        for one in detections:
-            self._count(self._by_name[one.keyword], 0.0, wakes=1)
-        return [Found(self._by_name[one.keyword], self.moment(one.end), one) for one in detections]
+        for detection in detections:
+            self._count(self._by_name[detection.keyword], 0.0, wakes=1)
+        return [
+            Found(self._by_name[detection.keyword], self.moment(detection.end), detection) for detection in detections
+        ]
 
     def moment(self, seconds: float) -> int:
-        """The timestamp of a second of the stream, in milliseconds."""
+        """The timestamp of a moment, in seconds of the stream: milliseconds, at least 0."""
         at, timestamp = self._chunk
         return max(0, timestamp + round(1_000 * (seconds - at)))
 
     def sound(self, until: float, seconds: float) -> Array:
-        """So many seconds of sound up to a second of the stream, at 16 kHz; silence where none is remembered."""
+        """The sound of so many seconds up to ``until``, a second of the stream: ``(samples,)`` at 16 kHz.
+
+        Silence where none is remembered: before that, and after what has come.
+        """
         whole = len(self._waiting) - len(self._waiting) % self.format.frame
         waiting = self.format.samples(bytes(self._waiting[:whole]))
         pieces = [*self._heard, to_mono(waiting[:, 0] if self._has_playback else waiting)]
         ended = (self._taken + len(waiting)) / self.format.rate
         heard = soxr.resample(np.concatenate(pieces), self.format.rate, SAMPLE_RATE)
-        found = np.zeros(round(seconds * SAMPLE_RATE), np.float32)
-        begin = len(heard) + round((until - ended) * SAMPLE_RATE) - len(found)
-        part = heard[max(0, begin) : max(0, begin + len(found))]
-        found[max(0, -begin) :][: len(part)] = part
-        return found
+        size = round(seconds * SAMPLE_RATE)
+        # In what was heard after ``size`` samples of silence, and before as many.
+        begin = min(max(0, len(heard) + round((until - ended) * SAMPLE_RATE)), len(heard) + size)
+        return np.pad(heard, size)[begin : begin + size]
 
     def _remember(self, block: Samples) -> None:
         if self._remembers:

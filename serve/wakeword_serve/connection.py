@@ -55,7 +55,7 @@ class Shared:
     limits: TimeLimits
     telemetry: Telemetry
     threads: SharedThreads
-    save: Callable[[Found], None]
+    save: Callable[[Found], object]
     """Called at each detection."""
     groups: Groups = field(default_factory=Groups)
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
@@ -261,9 +261,9 @@ class Connection:
         detection = Detection(name=found.word.name, timestamp=found.timestamp, speaker=heard.speaker, context=context)
         self._writer.write(encode(detection.event()))
 
-    def _log(self, what: str, found: Found, more: str) -> None:
+    def _log(self, outcome: str, found: Found, more: str) -> None:
         word, score, end = found.word.name, found.detection.score, found.detection.end
-        logger.info("%s '%s' at %.3f s, score %.3f, from %s%s", what, word, end, score, self._peer, more)
+        logger.info("%s '%s' at %.3f s, score %.3f, from %s%s", outcome, word, end, score, self._peer, more)
 
     async def _send(self, data: bytes) -> None:
         self._writer.write(data)

@@ -25,29 +25,29 @@ def _kept_files(folder: Path) -> Iterator[tuple[os.DirEntry[str], Answer | None]
         place = folder if answer is None else folder / answer
         if place.is_dir():
             with os.scandir(place) as entries:
-                here = (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
-                yield from ((one, answer) for one in here)
+                here = (
+                    entry for entry in entries if is_saved_pair(entry.name) and entry.is_file(follow_symlinks=False)
+                )
+                yield from ((entry, answer) for entry in here)
 
 
 def kept_list(folder: Path) -> dict[str, SavedPair]:
     """All whole events of a folder by their names, the newest first. ``OSError`` as the disk does."""
-    found = {}
+    events = {}
     for entry, answer in _kept_files(folder):
         with suppress(FileNotFoundError, LookupError):  # deleted or labelled in this moment, or damaged
             status = entry.stat(follow_symlinks=False)
             event = _read(entry.path, answer, status.st_ino, status.st_mtime_ns, status.st_size)
-            found[event.data.stem] = event
-    return {name: found[name] for name in sorted(found, key=age_of, reverse=True)}
+            events[event.data.stem] = event
+    return {name: events[name] for name in sorted(events, key=age_of, reverse=True)}
 
 
 def shown_event(event: SavedPair) -> dict[str, object]:
     """An event for JSON."""
-    named = ("time", "score", "threshold", "near_miss", "client")
+    named = ("time", "score", "threshold", "near_miss", "client", "probably", "text")
     return {
         "id": event.data.stem,
         "word": event.keyword,
         **{name: getattr(event, name) for name in named},
-        "probably": event.probably,
-        "text": event.text,
         "label": event.answer,
     }

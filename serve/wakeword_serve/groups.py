@@ -39,14 +39,14 @@ def groups_of(texts: Sequence[str]) -> dict[str, list[Network]]:
         if not name.strip():
             raise ConfigError(f"{_EXPECTED} {text!r}")
         try:
-            networks = networks_of([one.strip() for one in addresses.split(",")])
+            networks = networks_of([address.strip() for address in addresses.split(",")])
         except ConfigError:
             raise ConfigError(f"{_EXPECTED} {text!r}") from None
         groups.setdefault(name.strip(), []).extend(networks)
-    for (name, some), (other, more) in combinations(groups.items(), 2):
-        for one in some:
-            if any(one.version == another.version and one.overlaps(another) for another in more):
-                raise ConfigError(f"expected each address in one --group, got {one} in {name!r} and in {other!r}")
+    for (name, networks), (other, others) in combinations(groups.items(), 2):
+        for network in networks:
+            if any(network.version == another.version and network.overlaps(another) for another in others):
+                raise ConfigError(f"expected each address in one --group, got {network} in {name!r} and in {other!r}")
     return groups
 
 
@@ -79,7 +79,10 @@ class Member:
         self.group.members.pop(self.peer, None)
 
     def found_as(self, found: Found, heard: float) -> Found | None:
-        """What this connection would say of the word that was heard at that time; ``None`` if it does not listen for it."""
+        """What this connection would say of the word that was heard at that time; ``None`` if it does not listen for it.
+
+        ``heard``: seconds of the event loop's clock, as in all of this module.
+        """
         stream = self.stream
         if stream is None or self.is_gone() or _now() - self.clock.newest > _STREAMING:
             return None
@@ -87,17 +90,19 @@ class Member:
         return Found(words[0], stream.moment(heard - self.clock.start), found.detection) if words else None
 
     def sound(self, heard: float) -> Array:
-        """What it heard up to that time."""
+        """The second that it heard up to that time, ``(samples,)`` at 16 kHz."""
         assert self.stream is not None
         return self.stream.sound(heard - self.clock.start, COMPARED_SECONDS)
 
     def score(self, found: Found) -> float:
-        """The highest score of the word in the newest second."""
+        """The highest score of the word in the newest second, 0..1."""
         assert self.stream is not None
         return max(score for name, score in self.stream.peaks.items() if name == found.word.name)
 
 
 class _Claim(NamedTuple):
+    """That a connection found a word, or would say it if another one found it."""
+
     heard: float
     member: Member
     found: Found
@@ -106,10 +111,13 @@ class _Claim(NamedTuple):
 class _Round:
     """Detections of one word that wait for each other."""
 
+    decided: asyncio.Task[str]
+    """Gives the peer that answers, once that is known. It begins with the round."""
+
     def __init__(self, heard: float) -> None:
         self.heard = heard
+        """When the first of them heard it."""
         self.claims: list[_Claim] = []
-        self.decided: asyncio.Task[str] | None = None
 
 
 class Group:
@@ -127,66 +135,75 @@ class Group:
 
         Returns at once if no other connection of the group streams and listens for the word, else after 120 ms at most.
         """
-        phrase, heard = found.word.phrase, member.clock.heard_at(found.detection.end)
+        phrase = found.word.phrase
+        claim = _Claim(member.clock.heard_at(found.detection.end), member, found)
         answered = self._answers[phrase]
-        if (peer := answered.to(heard, member.peer)) is not None:
+        if (peer := answered.to(claim.heard, member.peer)) is not None:
             return peer
         rounds = self._rounds[phrase]
-        joined = next((one for one in rounds if is_one_word(heard, one.heard)), None)
+        joined = next((waiting for waiting in rounds if is_one_word(claim.heard, waiting.heard)), None)
         if joined is None:
-            if not self._others({member.peer}, found, heard):
-                answered.add(heard, member.peer)
+            if not self._others(claim):
+                answered.add(claim.heard, member.peer)
                 member.answer(found, 0.0)
                 return member.peer
-            joined = _Round(heard)
+            joined = _Round(claim.heard)
             rounds.append(joined)
             joined.decided = asyncio.create_task(self._decide(phrase, joined))
-        joined.claims.append(_Claim(heard, member, found))
-        assert joined.decided is not None
+        joined.claims.append(claim)
         return await asyncio.shield(joined.decided)
 
-    def _others(self, peers: set[str], found: Found, heard: float) -> dict[str, tuple[Member, Found]]:
-        found_as = {peer: (one, one.found_as(found, heard)) for peer, one in self.members.items() if peer not in peers}
-        return {peer: (one, its) for peer, (one, its) in found_as.items() if its is not None}
+    def _others(self, claim: _Claim) -> dict[str, _Claim]:
+        """What the other connections that listen for the word would say of it, by peer."""
+        others = [member for peer, member in self.members.items() if peer != claim.member.peer]
+        said = [(member, member.found_as(claim.found, claim.heard)) for member in others]
+        return {member.peer: _Claim(claim.heard, member, found) for member, found in said if found is not None}
 
     async def _decide(self, phrase: str, waiting: _Round) -> str:
         """Let the first to hear it answer, once the others have the sound too."""
         until = _now() + WAIT
         await asyncio.sleep(0)  # the first claim is made after this task
-        found, finder = waiting.claims[0].found, waiting.claims[0].member.peer
-        while _now() < until and any(
-            one.clock.heard_at(one.clock.position) < waiting.heard
-            for one, _ in self._others({finder}, found, waiting.heard).values()
-        ):
-            await asyncio.sleep(min(_STEP, until - _now()))
+        await self._others_catch_up(waiting.claims[0], until)
         # The same one in whatever order they came; one that has left only if all have.
-        claim = min(waiting.claims, key=lambda one: (one.member.is_gone(), one.heard, one.member.peer))
-        answering, its, lead = claim.member, claim.found, 0.0
-        others = self._others({claim.member.peer}, claim.found, claim.heard)
+        finder = min(waiting.claims, key=lambda claim: (claim.member.is_gone(), claim.heard, claim.member.peer))
+        first, lead = finder, 0.0
         with suppress(TimeoutError):
             async with asyncio.timeout(until + _COMPARING - _now()):
-                best, earlier = await self._compared(claim, others)
-            if best is not None and not others[best][0].is_gone():
-                (answering, its), lead = others[best], earlier
-        if not answering.is_gone():  # else another one may still find the word
-            self._answers[phrase].add(claim.heard, answering.peer)
-            for one in waiting.claims:
-                if one.member is not answering:
-                    self._answers[phrase].to(claim.heard, one.member.peer)
-        self._rounds[phrase].remove(waiting)
-        answering.answer(its, lead)
-        return answering.peer
+                first, lead = await self._compared(finder)
+        self._hold_back(phrase, waiting, first)
+        first.member.answer(first.found, lead)
+        return first.member.peer
 
-    async def _compared(self, claim: _Claim, others: Mapping[str, tuple[Member, Found]]) -> tuple[str | None, float]:
-        scores = {peer: one.score(its) for peer, (one, its) in others.items()}
+    async def _others_catch_up(self, claim: _Claim, until: float) -> None:
+        """Wait until all that listen for the word have the sound in which it was found, or for that time."""
+        while _now() < until and any(
+            other.member.clock.heard_at(other.member.clock.position) < claim.heard
+            for other in self._others(claim).values()
+        ):
+            await asyncio.sleep(min(_STEP, until - _now()))
+
+    async def _compared(self, finder: _Claim) -> tuple[_Claim, float]:
+        """The claim of who heard the word first, by the sound, and how many seconds before the finder; 0 for the finder."""
+        others = self._others(finder)
+        scores = {peer: other.member.score(other.found) for peer, other in others.items()}
         loudest = sorted(scores, key=lambda peer: (-scores[peer], peer))[:_MAX_COMPARED]
-        sounds = {peer: others[peer][0].sound(claim.heard) for peer in loudest}
-        work = partial(first_to_hear, _last(claim.found.detection.audio), sounds)
-        return await claim.member.share.threads.run(work)
+        sounds = {peer: others[peer].member.sound(finder.heard) for peer in loudest}
+        work = partial(first_to_hear, _last(finder.found.detection.audio), sounds)
+        first, lead = await finder.member.share.threads.run(work)
+        return (finder, 0.0) if first is None or others[first].member.is_gone() else (others[first], lead)
+
+    def _hold_back(self, phrase: str, waiting: _Round, answering: _Claim) -> None:
+        """End a round: those that do not answer are held back, also where they find the word again."""
+        if not answering.member.is_gone():  # else another one may still find the word
+            self._answers[phrase].add(answering.heard, answering.member.peer)
+            for claim in waiting.claims:
+                if claim.member is not answering.member:
+                    self._answers[phrase].to(answering.heard, claim.member.peer)
+        self._rounds[phrase].remove(waiting)
 
 
 def _last(audio: Array) -> Array:
-    """The end of a detection's audio, as long as what it is compared with."""
+    """The last second of a detection's audio, ``(samples,)`` at 16 kHz, after silence if it is shorter."""
     size = round(COMPARED_SECONDS * SAMPLE_RATE)
     return np.pad(audio[-size:], (max(0, size - len(audio)), 0))
 
@@ -195,7 +212,7 @@ class Groups:
     """The groups of a server."""
 
     def __init__(self, networks: Mapping[str, Sequence[Network]] | None = None) -> None:
-        self._groups = [(its, Group(name)) for name, its in (networks or {}).items()]
+        self._groups = [(addresses, Group(name)) for name, addresses in (networks or {}).items()]
 
     def member(
         self, share: Share, answer: Callable[[Found, float], None], is_gone: Callable[[], bool]

@@ -75,10 +75,10 @@ class ListenedHours:
             written = _read(self._path, lambda line: None)
             with self._adding:  # which never waits for the disk
                 rows = _with(written, self._pending)
-        found: dict[Listened, ListenedTime] = {}
+        totals: dict[Listened, ListenedTime] = {}
         for (day, listened), heard in rows.items():
-            found[listened] = found.get(listened, ListenedTime()).plus(heard._replace(since=day))
-        return found
+            totals[listened] = totals.get(listened, ListenedTime()).plus(heard._replace(since=day))
+        return totals
 
     def close(self, seconds_left: float | None = None) -> None:
         """Write the rest; wait for that so many seconds at most, ``None`` for as long as it takes."""

@@ -67,11 +67,10 @@ class KeptPages:
         heard = {} if self._hours is None else self._hours.totals()
         promises = promise_and_count(self._words.by_name.values(), heard, events)
         # What waits for a label first: what has one must not hide it.
-        waiting = [one for one in events if one.is_word is None][:MAX_SHOWN]
-        names = {one.data.stem for one in waiting}
-        rest = [one for one in events if one.data.stem not in names][: MAX_SHOWN - len(waiting)]
-        names |= {one.data.stem for one in rest}
-        return _json({"events": [shown_event(one) for one in events if one.data.stem in names], "promises": promises})
+        chosen = sorted(events, key=lambda event: event.is_word is not None)[:MAX_SHOWN]
+        names = {event.data.stem for event in chosen}
+        shown = [shown_event(event) for event in events if event.data.stem in names]
+        return _json({"events": shown, "promises": promises})
 
 
 def _recording(keeper: Keeper, path: str) -> HttpAnswer:

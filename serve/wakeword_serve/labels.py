@@ -108,10 +108,14 @@ class Labeller:
     def label_one(self) -> bool:
         """Label an event that waits; whether one was labelled. Raises as ``label_pair`` does."""
         events = list(kept_list(self._folder).values())
-        waiting = [one for one in events if one.is_word is None and one.text is None and one.data not in self._damaged]
+        waiting = [
+            event
+            for event in events
+            if event.is_word is None and event.text is None and event.data not in self._damaged
+        ]
         if not waiting or self._is_busy() or abs(time.time() - events[0].audio.stat().st_mtime) < self._quiet:
             return False
-        event = min(waiting, key=lambda one: self._failed[one.data])
+        event = min(waiting, key=lambda event: self._failed[event.data])
         self._failed[event.data] += 1
         try:
             label_pair(event, self._speech, self._stage_of)

@@ -12,30 +12,29 @@ def promise_and_count(
     words: Iterable[OfferedWord], heard: Mapping[Listened, ListenedTime], events: Iterable[SavedPair]
 ) -> list[dict[str, object]]:
     """For each word, for JSON: its promise of false accepts an hour, and the wakes that were none in the hours listened."""
-    wakes = [one for one in events if one.client and not one.near_miss]
+    wakes = [event for event in events if event.client and not event.near_miss]
     return [_counted(word, heard.get(Listened(word.phrase, word.threshold), ListenedTime()), wakes) for word in words]
 
 
 def _counted(word: OfferedWord, heard: ListenedTime, wakes: Iterable[SavedPair]) -> dict[str, object]:
     # Wakes of before the hours, and at other thresholds, are no part of the count.
     of_word = [
-        one
-        for one in wakes
+        wake
+        for wake in wakes
         if heard.since
-        and (one.keyword, one.threshold) == (word.phrase, word.threshold)
-        and one.time[: len(heard.since)] >= heard.since
+        and (wake.keyword, wake.threshold) == (word.phrase, word.threshold)
+        and wake.time[: len(heard.since)] >= heard.since
     ]
-    no, yes = (sum(one.is_word is is_word for one in of_word) for is_word in (False, True))
+    no, yes = (sum(wake.is_word is is_word for wake in of_word) for is_word in (False, True))
     # A limit may have deleted some, and for others the disk had no room.
     unlabelled = max(0, max(heard.wakes, len(of_word)) - no - yes)
     hours = heard.seconds / 3_600
-    found: dict[str, object] = {"word": word.phrase, "promised": word.promise, "hours": hours, "no": no}
-    found |= {"unlabelled": unlabelled, "verdict": "too few hours to tell"}
-    if hours > 0:
-        low, high = poisson_rate(no, hours)
-        found |= {"counted": no / hours, "low": low, "high": high}
-        found["verdict"] = _verdict(word.promise, low, high, poisson_rate(no + unlabelled, hours)[1])
-    return found
+    counts = {"word": word.phrase, "promised": word.promise, "hours": hours, "no": no, "unlabelled": unlabelled}
+    if not hours:
+        return {**counts, "verdict": "too few hours to tell"}
+    low, high = poisson_rate(no, hours)
+    verdict = _verdict(word.promise, low, high, poisson_rate(no + unlabelled, hours)[1])
+    return {**counts, "verdict": verdict, "counted": no / hours, "low": low, "high": high}
 
 
 def _verdict(promise: float | None, low: float, high: float, highest: float) -> str:

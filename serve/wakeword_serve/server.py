@@ -87,7 +87,7 @@ class Server:
             refuse("not-allowed", "expected a client of a network that --allow names")
         elif len(self.connections) >= self._most:
             refuse("too-many-connections", f"expected at most {self._most} connections; close one, or try later")
-        elif sum(client_of(one.share.address) == client for one in self.connections) >= here:
+        elif sum(client_of(connection.share.address) == client for connection in self.connections) >= here:
             said = f"expected at most {here} connections from {address}; close one, or try later"
             refuse("too-many-connections-of-address", said)
         else:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -38,7 +38,7 @@ _BUSY = 0.5
 
 
 def run_server(options: ServeOptions) -> None:
-    """Serve until a signal comes. All is then closed and saved.
+    """Serve until a signal comes. All is then closed and saved, what was opened last first.
 
     Raises ``ConfigError`` and ``ModelError``.
     """
@@ -52,48 +52,46 @@ def run_server(options: ServeOptions) -> None:
         options.playback_channel,
         voices=options.points.voices,
     )
-    loop: asyncio.AbstractEventLoop | None = None
-    server: Server | None = None
-    early = threading.Event()
-
-    def on_signal() -> None:
-        early.set()
-        if loop is not None and server is not None:
-            with suppress(RuntimeError):  # the loop has ended already
-                loop.call_soon_threadsafe(server.stop)
-
+    end = _EndAtSignal()
     with ExitStack() as stack:
         # First, so that a signal while the models are loaded is a clean end too.
-        stop = stack.enter_context(StopSignals(on_signal))
+        stop = stack.enter_context(StopSignals(end.ask))
         words = _offered(options)
-        saver = _saver(options)
-        if saver is not None:
-            stack.callback(saver.close, lambda: stop.seconds_left)
-        keeper, keeping = None, streams
-        if options.keep is not None:
-            keeper = Keeper(complain=logger.warning, note=logger.info)
-            stack.callback(keeper.close, lambda: stop.seconds_left)
-            hours = ListenedHours(keeper.folder, logger.warning)
-            stack.callback(lambda: hours.close(stop.seconds_left))
-            keeping = replace(streams, keep=keeper, hours=hours)
+        save = _saving(options, stack, stop)
+        keeper, hours = _keeping(options, stack, stop)
         executor = ThreadPoolExecutor(options.threads, "wakeword-score") if options.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-        threads = SharedThreads(executor)
-
-        def save(found: Found) -> None:
-            if saver is not None:
-                saver.save(replace(found.detection, keyword=found.word.phrase))
+        streams = replace(streams, keep=keeper, hours=hours)
+        shared = Shared(words, streams, TimeLimits(), Telemetry(), SharedThreads(executor), save, groups=groups)
 
         async def serve() -> None:
-            nonlocal loop, server
-            shared = Shared(words, keeping, TimeLimits(), Telemetry(), threads, save, groups=groups)
             server = Server(shared, *place, most=options.max_connections, networks=networks)
-            loop = asyncio.get_running_loop()
-            if not early.is_set():
+            if end.may_begin(server):
                 await _serve(server, options, web, keeper, speech)
 
         asyncio.run(serve())
+
+
+class _EndAtSignal:
+    """Stops the server at a signal, also at one that comes before there is a server."""
+
+    def __init__(self) -> None:
+        self._is_asked = False
+        self._running: tuple[asyncio.AbstractEventLoop, Server] | None = None
+
+    def ask(self) -> None:
+        """Called in the signal handler, which must not touch the server itself: its loop may be at any point."""
+        self._is_asked = True
+        if self._running is not None:
+            loop, server = self._running
+            with suppress(RuntimeError):  # the loop has ended already
+                loop.call_soon_threadsafe(server.stop)
+
+    def may_begin(self, server: Server) -> bool:
+        """Whether no signal has come; one that comes from now on stops ``server``, which runs in this event loop."""
+        self._running = asyncio.get_running_loop(), server
+        return not self._is_asked
 
 
 def _web_settings(options: ServeOptions) -> WebSettings | None:
@@ -112,6 +110,34 @@ def _offered(options: ServeOptions) -> OfferedWords:
     words = OfferedWords(files, options.models, options.points, playback=options.playback_channel)
     words.refresh(at_once=True)
     return words
+
+
+def _saving(options: ServeOptions, stack: ExitStack, stop: StopSignals) -> Callable[[Found], object]:
+    """What is called with each detection: it saves its audio until ``stack`` is closed, or does nothing."""
+    if options.save is None:
+        return lambda found: None
+    saver = Saver(
+        SavedPairs(options.save, round(1e6 * options.save_limit)),
+        most_waiting=_MAX_WAITING,
+        wait_for_room=False,
+        complain=logger.warning,
+        note=logger.info,
+    )
+    stack.callback(saver.close, lambda: stop.seconds_left)
+    return lambda found: saver.save(replace(found.detection, keyword=found.word.phrase))
+
+
+def _keeping(
+    options: ServeOptions, stack: ExitStack, stop: StopSignals
+) -> tuple[Keeper, ListenedHours] | tuple[None, None]:
+    """What keeps wakes and near misses, and the hours that they are counted against; closed with ``stack``."""
+    if options.keep is None:
+        return None, None
+    keeper = Keeper(complain=logger.warning, note=logger.info)
+    stack.callback(keeper.close, lambda: stop.seconds_left)
+    hours = ListenedHours(keeper.folder, logger.warning)
+    stack.callback(lambda: hours.close(stop.seconds_left))
+    return keeper, hours
 
 
 async def _serve(
@@ -158,15 +184,3 @@ def _greet(server: Server, options: ServeOptions, web: Web | None) -> None:
     # Anyone who has narrowed one side may think that the other one is narrow too.
     if web is not None and web.is_open and options.allow and not (options.http_allow or options.http_ingress):
         logger.warning("--allow does not narrow who may see %s; --http-allow does", web.url)
-
-
-def _saver(options: ServeOptions) -> Saver | None:
-    if options.save is None:
-        return None
-    return Saver(
-        SavedPairs(options.save, round(1e6 * options.save_limit)),
-        most_waiting=_MAX_WAITING,
-        wait_for_room=False,
-        complain=logger.warning,
-        note=logger.info,
-    )

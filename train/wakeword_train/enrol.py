@@ -135,8 +135,8 @@ def enrol(
     folds = []
     count = min(config.folds, len(own))
 
-    def fit(number: int, some: Sequence[Clip]) -> WakeWordNetwork:
-        return enroller.fit(some, lambda done: events.phase(Phase.FIRST, (number + done) / (count + 1)))
+    def fit(number: int, part: Sequence[Clip]) -> WakeWordNetwork:
+        return enroller.fit(part, lambda done: events.phase(Phase.FIRST, (number + done) / (count + 1)))
 
     for number in range(count):
         held_out = own.clips[number::count]

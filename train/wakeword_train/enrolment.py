@@ -70,10 +70,10 @@ def enrol_model(
     close, others = plan.near_negatives or _NEAR_NEGATIVES, plan.negatives or _NEGATIVES
     spoken = dataclasses.replace(config, synthesis=dataclasses.replace(plan, near_negatives=close, negatives=others))
     run = TrainingRun(spoken, folders, own, own, events=events, executor=executor)
-    found = with_synthesised(run).folders
-    found = dataclasses.replace(found, positives=found.positives[len(folders.positives) :])
+    clips = with_synthesised(run).folders
+    clips = dataclasses.replace(clips, positives=clips.positives[len(folders.positives) :])
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
-    enrolment = enrol(base, takes, found, own / "enrolled.onnx", config=settings, events=events)
+    enrolment = enrol(base, takes, clips, own / "enrolled.onnx", config=settings, events=events)
     if not folders.negatives:
         events.note(
             "warning: without --negatives the thresholds for false positives are based on synthesised words alone; real "

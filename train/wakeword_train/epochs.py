@@ -57,17 +57,17 @@ def validation_set(stores: dict[Kind, ClipStore], window: int, packed: PackedSto
     kinds: list[Kind] = []
     for kind, store in stores.items():
         rows, offsets = _validation_places(store, kind, samples)
-        for some in torch.split(torch.arange(len(rows)), 256):
-            windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
+        for batch in torch.split(torch.arange(len(rows)), 256):
+            windows.append(frontend(store.cut(rows[batch], offsets[batch], samples, generator=generator)))
         owner = rows if kind in WORD_KINDS else torch.arange(len(rows))
         owners.append(len(kinds) + owner)
         kinds += [kind] * (len(store) if kind in WORD_KINDS else len(rows))
     if packed is not None:
         step = max(50, int(packed.lengths.sum()) // _MAX_LONG)
-        for _, some, _ in packed.hops(window, step=step):
-            windows.append(some)
-            owners.append(len(kinds) + torch.arange(len(some)))
-            kinds += [Kind.BACKGROUND] * len(some)
+        for _, hops, _ in packed.hops(window, step=step):
+            windows.append(hops)
+            owners.append(len(kinds) + torch.arange(len(hops)))
+            kinds += [Kind.BACKGROUND] * len(hops)
     return ValidationSet(torch.cat(windows), torch.cat(owners), kinds)
 
 
@@ -107,9 +107,9 @@ def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str
         "background": ([long], 0.003),
     }
     recall = {
-        name: float((of_kind[Kind.POSITIVE] >= threshold_at_mean_fpr(given, fpr)).mean())
-        for name, (some, fpr) in groups.items()
-        if (given := [group for group in some if len(group)])
+        name: float((of_kind[Kind.POSITIVE] >= threshold_at_mean_fpr(filled, fpr)).mean())
+        for name, (parts, fpr) in groups.items()
+        if (filled := [group for group in parts if len(group)])
     }
     recall.setdefault("words", recall.get("background", 0.0))
     return recall

@@ -177,10 +177,10 @@ def _is_current(path: Path, text: str) -> bool:
 def _provenance(ear: TextEar) -> dict[str, str]:
     """The version, and the digests of all recognisers and of the packs: with others a model is made again."""
     files = {"quick": encoders_folder() / QUICK_FILE}
-    for of, one in (("", ear), ("opinion_", ear.opinion)):
-        if one is not None:
-            files |= {f"{of}recogniser": one.path} | {
-                f"{of}{name}_pack": one.pack_path(name) for name in (STARTER, NOISE)
+    for prefix, recogniser in (("", ear), ("opinion_", ear.opinion)):
+        if recogniser is not None:
+            files |= {f"{prefix}recogniser": recogniser.path} | {
+                f"{prefix}{name}_pack": recogniser.pack_path(name) for name in (STARTER, NOISE)
             }
     return {"wakeword": __version__} | {name: file_digest(path) for name, path in files.items()}
 

@@ -127,7 +127,7 @@ def train_stand_ins(run: TrainingRun) -> list[StandIn]:
 
     The part that one is to judge also chooses its epoch, as the validation split does for the first stage itself.
     """
-    found, folds = [], run.config.background_folds
+    stand_ins, folds = [], run.config.background_folds
     drafts = _drafts(run)[1:]
     clips = gather_clips(run.config, run.folders) if drafts else []
     for fold, path in enumerate(drafts):
@@ -135,9 +135,9 @@ def train_stand_ins(run: TrainingRun) -> list[StandIn]:
             continue  # there are fewer speakers than parts
         run.events.note(f"the first stage again, without part {fold + 1} of {folds} of the background")
         result = train_first_stage(run, path, fold=fold)
-        found.append(StandIn.of(path, result.clips))
+        stand_ins.append(StandIn.of(path, result.clips))
         del result  # and with it the copies of the recordings
-    return found
+    return stand_ins
 
 
 def add_second_stage(
@@ -183,7 +183,7 @@ def _negatives_in(folder: Path) -> list[Path]:
     if not parts and all(pair.text is None for pair in kept):
         return audio_files(folder)
     probable = [pair.audio for pair in kept if pair.probably is Answer.NO]
-    found = [*probable, *(path for part in parts for path in audio_files(part, required=not probable))]
-    if not found:
+    negatives = [*probable, *(path for part in parts for path in audio_files(part, required=not probable))]
+    if not negatives:
         raise AudioFileError(f"{folder}: expected events that were probably not the word, found none; review them")
-    return found
+    return negatives

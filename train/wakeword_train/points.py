@@ -158,7 +158,7 @@ def default_point(points: Sequence[OperatingPoint], events: Events) -> Operating
         if found(point) >= min(MIN_RECALL, found(chosen[0]) + MIN_GAIN):
             chosen = [point]
     if chosen and _is_by_luck(chosen[0]):
-        laxer = [one for one in by_hour if one.target <= _BY_LUCK and one.threshold < chosen[0].threshold]
+        laxer = [point for point in by_hour if point.target <= _BY_LUCK and point.threshold < chosen[0].threshold]
         chosen = laxer[:1] or chosen
     if not by_hour:
         events.note(

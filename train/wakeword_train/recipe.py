@@ -32,13 +32,13 @@ def lacks_natural_voices(config: TrainConfig) -> bool:
 def _speech(config: TrainConfig) -> Iterator[tuple[Phase, int, list[str], str]]:
     """Both kinds of speech: how many clips are asked for, by which engines of this machine, in which voices."""
     plan, kinds = config.synthesis, (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
-    for phase, counts, natural, what in (
+    for phase, counts, natural, voices in (
         (Phase.SPEECH, plan, False, "voices"),
         (Phase.NATURAL, plan.natural, True, "natural voices"),
     ):
         engines = resolved_engines(counts.engines, natural=natural)
         number = round(sum(getattr(counts, kind.plural) for kind in kinds) * sum(SHARES.values()))
-        yield phase, number, list(engines), what
+        yield phase, number, list(engines), voices
 
 
 def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
@@ -46,14 +46,14 @@ def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
     phrases = " or ".join(f"'{phrase}'" for phrase in (config.keyword, *config.synthesis.also))
     steps = counted(len(phases_of(config)), "step")
     yield f"training {phrases} in {steps}; with default settings it takes some ten minutes on two cores"
-    for _, number, engines, what in _speech(config):
+    for _, number, engines, voices in _speech(config):
         if number and engines:
             names = ", ".join(engine.partition(":")[0] for engine in engines)
-            yield f"{number} clips by {what} of {names}: the word, words that sound like it, and others"
+            yield f"{number} clips by {voices} of {names}: the word, words that sound like it, and others"
     if config.starter_pack:
         pack = read_pack(pack_path(config.starter_pack))
         yield f"{pack.hours:.1f} h of speech of {len(pack.people)} people, as features, to stay silent at"
-    given = (*folders.positives, *folders.negatives, *folders.near_negatives, *folders.background, *folders.noise)
-    own = [folder for folder in (folders.speech_commands, *given) if folder is not None and folder.is_dir()]
+    of_kinds = (*folders.positives, *folders.negatives, *folders.near_negatives, *folders.background, *folders.noise)
+    own = [folder for folder in (folders.speech_commands, *of_kinds) if folder is not None and folder.is_dir()]
     if own:
         yield f"your own recordings in {', '.join(str(folder) for folder in own)}"

@@ -82,16 +82,16 @@ class _Speech(Events):
         self, phase: Phase, counts: dict[Kind, int], engines: tuple[str, ...], word: SpokenKeyword, run: TrainingRun
     ) -> None:
         """``counts``: clips of each kind for training. The engines of this machine stand in place of ``installed``."""
-        found = there = resolved_engines(engines, natural=phase is Phase.NATURAL)
+        usable = there = resolved_engines(engines, natural=phase is Phase.NATURAL)
         if INSTALLED in engines:
-            found = tuple(engine for engine in found if voices_in(run.config.language, engines=[engine]))
-        if any(counts.values()) and not found:
+            usable = tuple(engine for engine in usable if voices_in(run.config.language, engines=[engine]))
+        if any(counts.values()) and not usable:
             if there:  # the command says so where there are none at all
                 run.events.note("no natural voice speaks this language, and the model will find fewer people")
             counts = dict.fromkeys(counts, 0)
         speak = any(counts.values())
-        self._phase, self._counts, self._engines = phase, counts, found
-        self._voices = _voices(found, run.config.language, required=INSTALLED not in engines) if speak else {}
+        self._phase, self._counts, self._engines = phase, counts, usable
+        self._voices = _voices(usable, run.config.language, required=INSTALLED not in engines) if speak else {}
         self._is_natural = phase is Phase.NATURAL
         self._prefix = "natural-" if self._is_natural else ""
         self._word, self._run, self._events = word, run, run.events
@@ -134,9 +134,9 @@ class _Speech(Events):
     def _jobs(self, clips: int) -> int:
         """How many processes make so many clips."""
         seconds = clips * (_NATURAL_COST if self._is_natural else _COST)
-        found = self._run.executor(seconds)
+        executor = self._run.executor(seconds)
         # The machines of a cluster need not have these voices.
-        jobs = default_jobs(seconds) if isinstance(found, Cluster) else found.workers
+        jobs = default_jobs(seconds) if isinstance(executor, Cluster) else executor.workers
         return min(jobs, _MAX_NATURAL) if self._is_natural else jobs
 
     def _folder(self, kind: Kind, split: Split, texts: Mapping[str, float | None]) -> Path:
@@ -192,8 +192,8 @@ def _require_folders(folders: DataFolders) -> None:
 def _voices(engines: tuple[str, ...], language: str, *, required: bool) -> dict[Split, list[Voice]]:
     """The voices of each split; some split may have none unless they are ``required``."""
     voices = {split: voices_in(language, split, engines=engines) for split in SHARES}
-    for split, found in voices.items():
-        if not found and (required or split is Split.TRAIN):
+    for split, of_split in voices.items():
+        if not of_split and (required or split is Split.TRAIN):
             of = "" if language == ENGLISH else f" that speak {name_of_language(language)}"
             raise ConfigError(
                 f"expected voices of the split {split}{of}, but {', '.join(engines)} has none; add an engine"
@@ -211,10 +211,10 @@ def _checked(folder: Path, word: SpokenKeyword, events: Events) -> Path:
     variants = word.variants(network.tokens)
     if not variants:
         return folder
-    poor = [one for one in voice_scores(folder / MANIFEST, variants, network) if one.left_out]
+    poor = [voice for voice in voice_scores(folder / MANIFEST, variants, network) if voice.left_out]
     if not poor:
         return folder
-    names = ", ".join(f"{one.voice} ({one.clips})" for one in poor[:3]) + (", ..." if len(poor) > 3 else "")
-    clips = counted(sum(one.clips for one in poor), "clip")
+    names = ", ".join(f"{voice.voice} ({voice.clips})" for voice in poor[:3]) + (", ..." if len(poor) > 3 else "")
+    clips = counted(sum(voice.clips for voice in poor), "clip")
     events.note(f"left out {clips} in which the word is not heard, of the voices {names}")
-    return without_voices(folder, checked, frozenset(one.voice for one in poor))
+    return without_voices(folder, checked, frozenset(voice.voice for voice in poor))

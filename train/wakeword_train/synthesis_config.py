@@ -60,7 +60,9 @@ class SynthesisConfig:
         config = training.get("config")
         plan = config.get("synthesis") if isinstance(config, dict) else None
         lists = [plan.get(key) if isinstance(plan, dict) else None for key in ("also", "say")]
-        also, say = ([one for one in some if isinstance(one, str)] if isinstance(some, list) else () for some in lists)
+        also, say = (
+            [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else () for texts in lists
+        )
         return cls(also=tuple(also), say=tuple(say))
 
 

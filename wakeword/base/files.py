@@ -109,10 +109,10 @@ def remove_abandoned(targets: Iterable[Path]) -> None:
     wanted = set(targets)
     for folder in {target.parent for target in wanted}:
         with suppress(OSError):  # what cannot be listed cannot be written either, which is reported there
-            for found in list(folder.iterdir()):
-                name = _TEMPORARY.fullmatch(found.name)
+            for file in list(folder.iterdir()):
+                name = _TEMPORARY.fullmatch(file.name)
                 if name and folder / name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
-                    found.unlink()
+                    file.unlink()
 
 
 @contextmanager

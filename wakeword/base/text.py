@@ -24,7 +24,8 @@ def letters_of(text: str, *, kept: str, between: str) -> str:
     Marks are no letters to Python, but "नमस्ते" without them is another word.
     """
     spared = (
-        one if one.isalnum() or one in kept + _JOINERS or unicodedata.category(one)[0] == "M" else "\0" for one in text
+        letter if letter.isalnum() or letter in kept + _JOINERS or unicodedata.category(letter)[0] == "M" else "\0"
+        for letter in text
     )
     return re.sub("\0+", between, "".join(spared))
 
@@ -39,14 +40,14 @@ def is_printable(text: str) -> bool:
 
 def _unprintable(text: str) -> set[int]:
     """The indices of the characters that ``is_printable`` does not allow."""
-    found, marks = set(), 0
-    for index, one in enumerate(text):
-        if one in _JOINERS:
+    hidden, marks = set(), 0
+    for index, letter in enumerate(text):
+        if letter in _JOINERS:
             continue  # it does not end a tower
-        marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
-        if marks > _MAX_MARKS or not one.isprintable():
-            found.add(index)
-    return found
+        marks = marks + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
+        if marks > _MAX_MARKS or not letter.isprintable():
+            hidden.add(index)
+    return hidden
 
 
 def printable(text: object) -> str:
@@ -55,7 +56,7 @@ def printable(text: object) -> str:
     if is_printable(shown):
         return shown
     hidden = _unprintable(shown)
-    return "".join(ascii(one)[1:-1] if index in hidden else one for index, one in enumerate(shown))
+    return "".join(ascii(letter)[1:-1] if index in hidden else letter for index, letter in enumerate(shown))
 
 
 def cell(text: object) -> str:

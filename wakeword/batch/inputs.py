@@ -62,16 +62,16 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
     ``failed`` is called for each place that does not exist or has none, for folders that cannot be searched, and with a
     ``LeftOutError`` for the files in a folder that cannot be read here.
     """
-    found: dict[str, Recording] = {}
+    recordings: dict[str, Recording] = {}
     for place in places:
         try:
-            for one in _local(place, failed):
-                found.setdefault(one.name, one)
+            for recording in _local(place, failed):
+                recordings.setdefault(recording.name, recording)
         except AudioError as error:
             failed(error)
         except OSError as error:
             failed(unreadable_audio(place, error))
-    return list(found.values())
+    return list(recordings.values())
 
 
 def expanded(places: Iterable[str]) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
     if glob.has_magic(place) and not path.exists():
         # Not pathlib's, which fails in folders that it cannot read.
         matched = sorted(glob.glob(place, recursive=True))  # noqa: PTH207
-        files = [one for one in map(Path, matched) if one.is_file()]
+        files = [file for file in map(Path, matched) if file.is_file()]
         if not files:
             only = f" but {len(matched)} folder(s); end it with /**/*.wav to search them" if matched else ""
             raise AudioFileError(f"{place}: expected audio files of this pattern, found none{only}")

@@ -73,12 +73,12 @@ class ScanWork:
         """Every number keeps all digits, so that a resumed run gives the same rows as one that was not killed."""
         return {
             **{field.name: getattr(row, field.name) for field in dataclasses.fields(row)},
-            "detections": [{name: getattr(found, name) for name in _FIELDS} for found in row.detections],
+            "detections": [{name: getattr(detection, name) for name in _FIELDS} for detection in row.detections],
         }
 
     def from_json(self, content: Any) -> Scanned:
         """The row of ``to_json``."""
-        detections = tuple(Detection(audio=NO_SAMPLES, **one) for one in content["detections"])
+        detections = tuple(Detection(audio=NO_SAMPLES, **fields) for fields in content["detections"])
         return Scanned(**{**content, "detections": detections})
 
 
@@ -86,19 +86,19 @@ def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
     """The row of a recording."""
     started = time.process_time()
     reported = Reported(report, recording.size)
-    found: list[Detection] = []
+    detections: list[Detection] = []
     error = None
     source = None
     try:
         with naming(recording.name, AudioFormatError):
             source = _Counted(FileSource(recording.name), reported)
-            for one in detector.run(source):
-                found.append(dataclasses.replace(one, audio=NO_SAMPLES))
+            for detection in detector.run(source):
+                detections.append(dataclasses.replace(detection, audio=NO_SAMPLES))
     except AudioError as problem:
         error = str(problem)
     seconds = 0.0 if source is None else source.seconds
     reported.finish(seconds)
-    return Scanned(recording.name, seconds, time.process_time() - started, tuple(found), error)
+    return Scanned(recording.name, seconds, time.process_time() - started, tuple(detections), error)
 
 
 class _Counted:

@@ -126,15 +126,15 @@ def site_files(runtime: Path) -> dict[str, Path]:
     except (OSError, ValueError) as error:
         raise ConfigError(f"expected the page's files.json, got: {reason_of(error)}; install it again") from error
     folders = {RUNTIME: runtime, "web/": web_folder(), "assets/": assets_folder()}
-    found = {}
+    files = {}
     for path in (*listed, *_OF_WORKER):
         prefix = next(prefix for prefix in folders if path.startswith(prefix))
-        found[path] = folders[prefix] / path.removeprefix(prefix)
+        files[path] = folders[prefix] / path.removeprefix(prefix)
     if (ear := ear_folder()) is not None:
-        found["assets/encoders/ear.onnx"] = ear / PHONEMES_FILE
-    missing = [path for path, file in found.items() if not file.is_file()]
+        files["assets/encoders/ear.onnx"] = ear / PHONEMES_FILE
+    missing = [path for path, file in files.items() if not file.is_file()]
     if missing:
         raise ConfigError(f"expected {', '.join(missing)}, found nothing there; install wakeword again")
-    if not {RUNTIME + name for name in DIGESTS} <= set(found):
+    if not {RUNTIME + name for name in DIGESTS} <= set(files):
         raise ConfigError("expected ONNX Runtime in the page's list of files; install wakeword again")
-    return found
+    return files

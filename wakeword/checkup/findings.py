@@ -62,15 +62,15 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
     """All findings about a recording. Levels are measured on the mean of its channels, which a detector uses by default."""
     samples, sample_rate = recording.samples, recording.sample_rate
     mean = samples.mean(axis=1)
-    found = [_channels(samples)] if samples.shape[1] > 1 else []
+    findings = [_channels(samples)] if samples.shape[1] > 1 else []
     if not samples.any():
         advice = "Unmute the microphone, plug it in, or choose another device: this one delivers only zeros."
-        return [*found, finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
+        return [*findings, finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
     measured = levels(mean, sample_rate)
-    found += [_level(measured), _noise(measured), _clipping(samples), _offset(samples)]
+    findings += [_level(measured), _noise(measured), _clipping(samples), _offset(samples)]
     timed = timing(recording.stamps, sample_rate)
-    found += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
-    return found + _rate(timed, sample_rate)
+    findings += [_bandwidth(mean, sample_rate), _dropouts(recording, mean, timed.missing_seconds)]
+    return findings + _rate(timed, sample_rate)
 
 
 def finding(name: str, value: float, unit: str, text: str, verdict: _Severity, advice: str) -> Finding:

@@ -15,7 +15,10 @@ def devices() -> None:
     print_devices(found)
 
 
-def print_devices(found: Sequence[Device]) -> None:
+def print_devices(devices: Sequence[Device]) -> None:
     """Print a line for each."""
-    rows = [("*" * one.default, f"{one.index}", one.name, f"{one.channels}", f"{one.sample_rate} Hz") for one in found]
+    rows = [
+        ("*" * device.default, f"{device.index}", device.name, f"{device.channels}", f"{device.sample_rate} Hz")
+        for device in devices
+    ]
     print_columns([("", "number", "name", "channels", "rate"), *rows])

@@ -51,12 +51,12 @@ class Examination:
         if self.error is not None:
             return f"{asked} It was not heard: {self.error}"
         bad, better = (
-            [one for one in self.findings if one.verdict == verdict and one.name != PROCESSOR]
+            [finding for finding in self.findings if finding.verdict == verdict and finding.name != PROCESSOR]
             for verdict in ("bad", "warn")
         )
         if bad:
             return f"{asked} No: {bad[0].name}. {bad[0].advice}"
-        if any(one.advice == NO_VOICE for one in better):
+        if any(finding.advice == NO_VOICE for finding in better):
             return f"{asked} Not known. {NO_VOICE}"
         slow = "" if self.usable else "; but this machine is too slow"
         small = f"; to make it better: {better[0].advice}" if better else ""
@@ -82,8 +82,8 @@ def doctor(
     except WakewordError as error:
         examination.error = str(error)
     if as_json:
-        found = {"usable": examination.usable, "answer": examination.answer}
-        print(json.dumps({**asdict(examination), **found}, allow_nan=False))
+        verdict = {"usable": examination.usable, "answer": examination.answer}
+        print(json.dumps({**asdict(examination), **verdict}, allow_nan=False))
     else:
         _print(examination)
     if examination.error is not None:
@@ -113,9 +113,9 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
     silent = _SILENT_SHARE * seconds
     asked_to_speak = False
 
-    def opened(found: Device) -> None:
-        examination.source = found.name
-        note(f"recording '{found.name}' at {found.sample_rate} Hz: stay silent for {silent:g} s, then speak")
+    def opened(device: Device) -> None:
+        examination.source = device.name
+        note(f"recording '{device.name}' at {device.sample_rate} Hz: stay silent for {silent:g} s, then speak")
 
     def advance(recorded: float) -> None:
         nonlocal asked_to_speak

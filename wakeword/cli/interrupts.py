@@ -19,56 +19,69 @@ def ending_at_signals() -> Iterator[None]:
     lost. So the signal is raised again when the callback has returned, and the error that the C code reports because of
     its callback is suppressed.
     """
-    received = 0
-    swallowed = False
-    left = threading.Event()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        nonlocal received, swallowed
-        again, received = bool(received), number
-        # ``report`` cannot pass an exception on either, and the signal will come once more.
-        if again and (left.is_set() or _is_inside(frame, report.__code__)):
-            return
-        swallowed = False
-        raise SystemExit(128 + number)
-
-    def report(unraisable: "sys.UnraisableHookArgs") -> None:
-        nonlocal swallowed
-        if not received or not issubclass(unraisable.exc_type, SystemExit):
-            previous_hook(unraisable)
-            return
-        swallowed = True
-        if not repeater.is_alive():
-            repeater.start()
-
-    def repeat() -> None:
-        while not left.wait(_SECONDS_TO_RETURN):
-            if swallowed:
-                _signal_main_thread(received)
-
-    repeater = threading.Thread(target=repeat, daemon=True)
-    previous_hook, sys.unraisablehook = sys.unraisablehook, report
+    interrupts = _Interrupts()
+    sys.unraisablehook = interrupts.report
     # Ctrl-C stays ignored if it was before, as in a process that a script has started in the background.
     previous = {
-        number: signal.signal(number, end)
+        number: signal.signal(number, interrupts.at_signal)
         for number in (signal.SIGINT, signal.SIGTERM)
         if signal.getsignal(number) != signal.SIG_IGN
     }
     try:
         yield
     except Exception:  # of any kind: a signal caused it
-        if not received:
+        if not interrupts.received:
             raise
-        raise SystemExit(128 + received) from None
+        raise SystemExit(128 + interrupts.received) from None
     finally:
-        left.set()
-        if repeater.is_alive():
-            repeater.join()  # no signal comes after the handlers are restored
+        interrupts.leave()  # no signal comes after the handlers are restored
         for number, handler in previous.items():
             # The end of the interpreter must not be interrupted again. A command can have ensured that already.
-            if signal.getsignal(number) == end:
-                signal.signal(number, signal.SIG_IGN if received else handler)
-        sys.unraisablehook = previous_hook
+            if signal.getsignal(number) == interrupts.at_signal:
+                signal.signal(number, signal.SIG_IGN if interrupts.received else handler)
+        sys.unraisablehook = interrupts.previous_hook
+
+
+class _Interrupts:
+    """What happens at a signal, and at an exception that a callback of C code lost."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        """The newest signal; 0 before there is one."""
+        self._is_lost = False
+        """Whether its exception was, so that it must be raised again."""
+        self._left = threading.Event()
+        self._repeater = threading.Thread(target=self._repeat, daemon=True)
+        self.previous_hook = sys.unraisablehook
+
+    def at_signal(self, number: int, frame: FrameType | None) -> None:
+        """The handler of signals."""
+        again, self.received = bool(self.received), number
+        # ``report`` cannot pass an exception on either, and the signal will come once more.
+        if again and (self._left.is_set() or _is_inside(frame, self.report.__code__)):
+            return
+        self._is_lost = False
+        raise SystemExit(128 + number)
+
+    def report(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        """The hook of exceptions that cannot be raised."""
+        if not self.received or not issubclass(unraisable.exc_type, SystemExit):
+            self.previous_hook(unraisable)
+            return
+        self._is_lost = True
+        if not self._repeater.is_alive():
+            self._repeater.start()
+
+    def leave(self) -> None:
+        """Raise nothing from now on."""
+        self._left.set()
+        if self._repeater.is_alive():
+            self._repeater.join()
+
+    def _repeat(self) -> None:
+        while not self._left.wait(_SECONDS_TO_RETURN):
+            if self._is_lost:
+                _signal_main_thread(self.received)
 
 
 def _is_inside(frame: FrameType | None, code: CodeType) -> bool:

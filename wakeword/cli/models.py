@@ -122,31 +122,31 @@ def _list_models(*, as_json: bool) -> None:
 
 def _read(paths: dict[str, Path], *, included: bool) -> list[_Listed]:
     """The models with their cards; those that cannot be read are reported and left out."""
-    found = []
+    listed = []
     for name, path in paths.items():
         try:
             card = read_model(path).card
         except ModelError as error:
             complain(error)
         else:
-            found.append(_Listed(name, path, card, included))
-    return found
+            listed.append(_Listed(name, path, card, included))
+    return listed
 
 
 def _print(listed: Sequence[_Listed]) -> None:
     heads = ("keyword", "version", "size", "default point", "recall (95 %)", "positives", "false/h", "from")
     print_columns([heads, *map(_row, listed)])
-    cards = [one.card for one in listed if one.card.default_point is not None]
+    cards = [model.card for model in listed if model.card.default_point is not None]
     for line in warnings_of((card.phrase, card.point()) for card in cards):
         note(line)
 
 
-def _row(one: _Listed) -> tuple[str, ...]:
-    card = one.card
+def _row(model: _Listed) -> tuple[str, ...]:
+    card = model.card
     # Commands take the phrase too, unless the model was given a name of another kind.
-    shown = card.phrase if model_name(card.phrase) == model_name(one.name) else f"{one.name} ({card.phrase})"
-    place = "included" if one.included else str(one.path.parent)
-    size = f"{one.path.stat().st_size / 1000:.0f} kB"
+    shown = card.phrase if model_name(card.phrase) == model_name(model.name) else f"{model.name} ({card.phrase})"
+    place = "included" if model.included else str(model.path.parent)
+    size = f"{model.path.stat().st_size / 1000:.0f} kB"
     if card.default_point is None:
         return shown, card.version, size, "none", "", "", "", place
     point = card.point()

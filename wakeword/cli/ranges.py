@@ -41,12 +41,12 @@ def present(paths: T) -> T:
 
 def separate(keywords: list[str] | None) -> list[str] | None:
     """The value of ``--keyword``: ``jarvis,computer`` are two, unless one model has this name."""
-    return keywords and [one for given in keywords for one in _split(given)]
+    return keywords and [name for keyword in keywords for name in _split(keyword)]
 
 
-def _split(given: str) -> list[str]:
-    parts = [part.strip() for part in given.split(",") if part.strip()]
-    return parts if len(parts) > 1 and find_model(given, shipped_models()) is None else [given]
+def _split(keyword: str) -> list[str]:
+    parts = [part.strip() for part in keyword.split(",") if part.strip()]
+    return parts if len(parts) > 1 and find_model(keyword, shipped_models()) is None else [keyword]
 
 
 def model_names(incomplete: str) -> list[str]:

@@ -166,7 +166,7 @@ class _Review:
 
     def summary(self) -> str:
         """What was filed and what is left."""
-        filed = {answer: sum(one is answer for one in self._answers.values()) for answer in Answer}
+        filed = {answer: sum(filed_as is answer for filed_as in self._answers.values()) for answer in Answer}
         parts = [f"{number} in {self._into / answer}" for answer, number in filed.items() if number]
         left = len(self._pairs) - len(self._answers)
         return ", ".join([*parts, f"{left} left in {self._folder}"] if left else parts)
@@ -179,8 +179,8 @@ class _Review:
         except AudioError as error:
             complain(error)
             return "s"
-        given = f", answered {self._answers[at].value}" if at in self._answers else ""
-        note(f"{at + 1} of {len(self._pairs)}  {_title(pair)}{given}")
+        answered = f", answered {self._answers[at].value}" if at in self._answers else ""
+        note(f"{at + 1} of {len(self._pairs)}  {_title(pair)}{answered}")
         self._play(samples, pair.audio)
         print("   ? ", end="", file=sys.stderr, flush=True)
         key = _read_key()
@@ -234,9 +234,9 @@ def _pressed(handle: int) -> str:
     first = os.read(handle, 1)
     if first == b"\x1b":
         rest = b""
-        while select.select([handle], [], [], _ESCAPE_SECONDS)[0] and (one := os.read(handle, 1)):
-            rest += one
-            if rest.strip(b"[O") and b"@" <= one <= b"~":
+        while select.select([handle], [], [], _ESCAPE_SECONDS)[0] and (byte := os.read(handle, 1)):
+            rest += byte
+            if rest.strip(b"[O") and b"@" <= byte <= b"~":
                 break
         return "\x1b"
     # A letter of another alphabet is one key too.

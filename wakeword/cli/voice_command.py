@@ -55,7 +55,7 @@ def voice(
         print(f"deleted the voice {printable(name)!r}")
     else:
         path = _file(name, new=True)
-        words = [_word_of(read_audio(one)) for one in audio_files(takes)]
+        words = [_word_of(read_audio(take)) for take in audio_files(takes)]
         known = enrolled(name, words, _made_network())
         write_voice(path, known)
         shown = printable(name)

@@ -66,7 +66,7 @@ def sealed(model: bytes) -> bytes:
 def _entries(model: bytes) -> dict[str, str]:
     """The entries of the metadata, in their order."""
     reader = Reader()
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     if not model:
         raise ModelError(f"{NOT_A_MODEL} (no bytes)")
     try:
@@ -76,12 +76,12 @@ def _entries(model: bytes) -> dict[str, str]:
                 if not parts["key"] or not parts["value"]:
                     raise ModelError("an entry of the metadata without key or value")
                 key = decoded_text(parts["key"][0].content)
-                if key in found:
+                if key in entries:
                     raise ModelError("two entries of the metadata with one key")
-                found[key] = decoded_text(parts["value"][0].content)
+                entries[key] = decoded_text(parts["value"][0].content)
     except ModelError as error:
         raise ModelError(f"{NOT_A_MODEL} ({error})") from error
-    return found
+    return entries
 
 
 def _digest(model: bytes) -> str:

@@ -89,9 +89,9 @@ class Graph:
                     )
                 shapes[name] = shape
         for name, dimensions in self.outputs.items():
-            found = shapes.get(name, ())
-            if len(found) != len(dimensions) or any(
-                isinstance(wanted, int) and size != wanted for size, wanted in zip(found, dimensions, strict=True)
+            shape = shapes.get(name, ())
+            if len(shape) != len(dimensions) or any(
+                isinstance(wanted, int) and size != wanted for size, wanted in zip(shape, dimensions, strict=True)
             ):
                 raise ModelError(
                     f"the graph does not run: no output {shortened(name)} of shape {shortened(dimensions)}"
@@ -175,8 +175,8 @@ def _node(reader: Reader, field: Field) -> Node:
         other = {_INT: "ints", _INTS: "i"}.get(form)
         if name not in OPERATORS[kind] or name in attributes or other is None or attribute[other]:
             raise ModelError(f"expected {kind} with the attributes {sorted(OPERATORS[kind])}, got {shortened(name)!r}")
-        attributes[name] = tuple(signed(one.value) for one in (*attribute["i"], *attribute["ints"]))
-    inputs, outputs = (tuple(decoded_text(one.content) for one in node[name]) for name in ("input", "output"))
+        attributes[name] = tuple(signed(field.value) for field in (*attribute["i"], *attribute["ints"]))
+    inputs, outputs = (tuple(decoded_text(field.content) for field in node[name]) for name in ("input", "output"))
     return Node(kind, inputs, outputs, attributes)
 
 
@@ -187,15 +187,15 @@ def _value(reader: Reader, field: Field) -> tuple[str, tuple[Dimension, ...]]:
     for layout, part in ((_TYPE, "tensor_type"), (_TENSOR_TYPE, "shape")):
         if not message:
             raise ModelError("an input or output without a shape")
-        found = reader.read(message[0].content, layout, "a type")
-        if part == "shape" and _number(found["elem_type"]) != _FLOAT:
+        content = reader.read(message[0].content, layout, "a type")
+        if part == "shape" and _number(content["elem_type"]) != _FLOAT:
             raise ModelError("expected inputs and outputs of float")
-        message = found[part]
+        message = content[part]
     if not message:
         raise ModelError("an input or output without a shape")
     dimensions: list[Dimension] = []
-    for one in reader.read(message[0].content, _SHAPE, "a shape")["dim"]:
-        dim = reader.read(one.content, _DIM, "a dimension")
+    for dimension in reader.read(message[0].content, _SHAPE, "a shape")["dim"]:
+        dim = reader.read(dimension.content, _DIM, "a dimension")
         size = _number(dim["dim_value"]) if dim["dim_value"] else _text(dim["dim_param"])
         if isinstance(size, int) and not 1 <= size <= MAX_WIDTH:
             raise ModelError(f"expected sizes of inputs and outputs of 1 to {MAX_WIDTH}, got {size}")

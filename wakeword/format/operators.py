@@ -54,14 +54,14 @@ def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[st
     """The shapes of a node's outputs. ``ModelError`` if it cannot run on its inputs."""
     try:
         # An input that is left out has an empty name.
-        given = [shapes[name] if name else () for name in node.inputs]
-        found = _RULES[node.kind](node, given, [constants.get(name) for name in node.inputs])
+        inputs = [shapes[name] if name else () for name in node.inputs]
+        outputs = _RULES[node.kind](node, inputs, [constants.get(name) for name in node.inputs])
     except (ValueError, IndexError, KeyError, TypeError) as error:
         known = [shapes.get(name) for name in node.inputs]
         raise ModelError(f"the graph does not run: a {node.kind} of inputs of the shapes {known}"[:300]) from error
-    if len(node.outputs) > len(found):
+    if len(node.outputs) > len(outputs):
         raise ModelError(f"the graph does not run: a {node.kind} of {len(node.outputs)} outputs")
-    return found
+    return outputs
 
 
 def _same(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
@@ -93,9 +93,9 @@ def _gemm(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape
 
 def _reshape(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
     size = math.prod(shapes[0])
-    sizes = [shapes[0][place] if one == 0 else one for place, one in enumerate(_constant(values[1]))]
+    sizes = [shapes[0][place] if size == 0 else size for place, size in enumerate(_constant(values[1]))]
     if sizes.count(-1) == 1:
-        rest = math.prod(one for one in sizes if one != -1)
+        rest = math.prod(size for size in sizes if size != -1)
         sizes[sizes.index(-1)] = size // rest if rest else 0
     if min(sizes, default=1) < 1 or math.prod(sizes) != size:
         raise ValueError
@@ -125,8 +125,8 @@ def _squeeze(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Sh
 
 
 def _reduced(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
-    given = _constant(values[1]) if node.kind == "ReduceSum" else node.attributes["axes"]
-    axes = _axes(given, len(shapes[0]))
+    listed = _constant(values[1]) if node.kind == "ReduceSum" else node.attributes["axes"]
+    axes = _axes(listed, len(shapes[0]))
     kept = node.attribute("keepdims", 1)
     return [tuple(1 if axis in axes else size for axis, size in enumerate(shapes[0]) if kept or axis not in axes)]
 
@@ -150,9 +150,9 @@ def _constant(value: tuple[int, ...] | None) -> tuple[int, ...]:
     return value
 
 
-def _axes(given: Sequence[int], rank: int) -> set[int]:
-    axes = {axis + rank if axis < 0 else axis for axis in given}
-    if len(axes) != len(given) or not axes <= set(range(rank)):
+def _axes(listed: Sequence[int], rank: int) -> set[int]:
+    axes = {axis + rank if axis < 0 else axis for axis in listed}
+    if len(axes) != len(listed) or not axes <= set(range(rank)):
         raise ValueError
     return axes
 

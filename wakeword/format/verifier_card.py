@@ -163,7 +163,7 @@ def _check_ways(ways: tuple[Variant, ...], losses: tuple[TokenLosses, ...]) -> N
         raise ConfigError(f"expected 1 to {_MAX_PARTS} phonemes in a variant and tokens in each, got {shortened(ways)}")
     for token in {token for way in ways for phoneme in way for token in phoneme}:
         require_name("a token of a phoneme", token)
-    shapes = [[tuple(map(len, way)) for way in some] for some in (ways, losses)]
+    shapes = [[tuple(map(len, way)) for way in of_words] for of_words in (ways, losses)]
     if losses and shapes[0] != shapes[1]:
         raise ConfigError(f"expected a loss for each token of the word's phonemes, got {shortened(losses)}")
     for loss in (loss for way in losses for phoneme in way for loss in phoneme):

@@ -127,7 +127,7 @@ class InputStream:
 
     def __init__(
         self, device: Device, channels: int, *, block_seconds: float, max_seconds: float, losses: MicrophoneStats
-    ):
+    ) -> None:
         self.device = device
         self.ended = threading.Event()
         """Set when the device has ended the stream; ``get`` still returns the blocks from before."""

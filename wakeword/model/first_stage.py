@@ -27,7 +27,9 @@ class FirstStage:
             key = model.card.window, _constant(model) is None, number if group is None else group
             numbers.setdefault(key, []).append(number)
         # Windows of different lengths differ in gain, so that features are not shared between them.
-        self._groups = [(some, _Windows([models[number] for number in some], hop=hop)) for some in numbers.values()]
+        self._groups = [
+            (members, _Windows([models[number] for number in members], hop=hop)) for members in numbers.values()
+        ]
         self._number = len(models)
 
     def begin(self, starts: Sequence[int] | None = None) -> None:
@@ -43,11 +45,11 @@ class FirstStage:
 
         Needs the samples from the start of the first of them on. ``is_over``: whether a loudspeaker plays in a window.
         """
-        found: list[list[WindowLogit]] = [[]] * self._number
+        of_models: list[list[WindowLogit]] = [[]] * self._number
         for numbers, windows in self._groups:
-            for number, some in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
-                found[number] = some
-        return found
+            for number, of_model in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
+                of_models[number] = of_model
+        return of_models
 
 
 def _constant(model: Model) -> float | None:
@@ -81,7 +83,7 @@ class _Windows:
 
     def read(self, samples_of: SamplesOf, end: int, is_over: IsOver) -> list[list[WindowLogit]]:
         """See ``FirstStage.read``."""
-        found: list[list[WindowLogit]] = [[] for _ in range(self._number)]
+        of_models: list[list[WindowLogit]] = [[] for _ in range(self._number)]
         while (last := self._start + self._window) <= end:
             gain = self._gains.of(samples_of, self._start, is_over)
             # Windows of one gain are one pass, so that a hop's frames are one matrix product and not parts of two.
@@ -89,9 +91,9 @@ class _Windows:
                 if self._gains.of(samples_of, after - self._window, is_over) != gain:
                     break
                 last = after
-            for windows, logits in zip(found, self._logits(samples_of, gain, last), strict=True):
+            for windows, logits in zip(of_models, self._logits(samples_of, gain, last), strict=True):
                 windows += [(logit, gain) for logit in logits]
-        return found
+        return of_models
 
     def _logits(self, samples_of: SamplesOf, gain: float, last: int) -> list[list[float]]:
         """For each model, the logits of the next windows that end up to sample ``last``, all of this gain."""

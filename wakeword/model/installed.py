@@ -79,12 +79,12 @@ def find_model(name: str, shipped: Mapping[str, Path]) -> Path | None:
 
 def _models_next_to(path: Path) -> dict[str, Path]:
     """The model files in the folder of a path, the current one for a bare name: name -> file."""
-    return {one.stem: one for one in sorted(path.parent.glob("*.onnx"))}
+    return {file.stem: file for file in sorted(path.parent.glob("*.onnx"))}
 
 
 def _unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
     """The error for a name that no model has."""
-    own = [one for one in user_models() if named(one, shipped) is None]
+    own = [file for file in user_models() if named(file, shipped) is None]
     installed = f"; installed: {', '.join(map(shortened, own))}" if own else ""
     nearest = nearest_name(name, [*shipped, *own, *_models_next_to(Path(name))])
     then = ";" if nearest is None else f": did you mean {shortened(nearest)}? If not,"
@@ -99,7 +99,7 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     # Imported here, as only a mistake needs it.
     from difflib import get_close_matches
 
-    spelt = {model_name(one): one for one in known}
+    spelt = {model_name(name): name for name in known}
     found = get_close_matches(model_name(name), spelt, n=1)
     return spelt[found[0]] if found else None
 

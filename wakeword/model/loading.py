@@ -51,15 +51,15 @@ def chosen_thresholds(
             )
         if choice is point and not isinstance(choice, (str, Mapping, type(None))):
             raise ConfigError(f"expected the name of an operating point, or one for each keyword, got {choice!r:.80}")
-    found = []
+    thresholds = []
     for model, name in zip(models, names, strict=True):
-        given = _of(threshold, name)
-        chosen = model.card.point(_of(point, name)).threshold if given is None else given
+        own = _of(threshold, name)
+        chosen = model.card.point(_of(point, name)).threshold if own is None else own
         chosen = number(chosen, f"a threshold for '{name}'", 0, 1, above=True)
         if model.card.verifier is not None:
             require_above_floor(chosen, name)
-        found.append(chosen)
-    return found
+        thresholds.append(chosen)
+    return thresholds
 
 
 def pre_roll_samples(seconds: float) -> int:

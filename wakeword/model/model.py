@@ -275,7 +275,7 @@ def _self_test(model: Model) -> None:
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
     window = mfcc(signal)
     hop, rows = _hop_and_rows(card)
-    found: list[float] = []
+    logits_of_windows: list[float] = []
     # Once in two calls, to check that the state is carried over and that the graph takes the card's number of frames, and
     # once hop by hop in as many windows as a detector has in progress.
     for number, size in ((1, card.window), (rows, hop)):
@@ -283,12 +283,12 @@ def _self_test(model: Model) -> None:
         logits, state = model.advance(window[: card.stack], state)
         for start in range(card.stack, card.window, size):
             logits, state = model.advance(window[start : start + size], state)
-        found += logits.tolist() if logits.shape == (number,) else [math.nan]
+        logits_of_windows += logits.tolist() if logits.shape == (number,) else [math.nan]
     if model.lstm is not None:
-        found += NumpyWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
-    if not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in found):
+        logits_of_windows += NumpyWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
+    if not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in logits_of_windows):
         raise ModelError(
-            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(found)}; "
+            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(logits_of_windows)}; "
             "the file is damaged or this machine computes wrongly"
         )
 

@@ -98,7 +98,7 @@ class GroupScorer:
             self._windows = OnnxWindows(model, hop=hop, rows=self._rows, late=self._late)
         else:
             stack = model.card.stack
-            networks = [one.lstm for one in models if one.lstm is not None]
+            networks = [model.lstm for model in models if model.lstm is not None]
             self._windows = NumpyWindows(networks, rows=self._rows, steps=hop // stack, late=self._late // stack)
         self._frames: Array = np.zeros((hop, model.card.features.n_mfcc), np.float32)
         self.reset()
@@ -124,7 +124,7 @@ class GroupScorer:
             raise AudioFormatError(
                 f"expected frames of shape (n, {hop.shape[1]}) and dtype float32, got {frames.shape} {frames.dtype}"
             )
-        found: list[list[float]] = [[] for _ in range(self._number)]
+        of_models: list[list[float]] = [[] for _ in range(self._number)]
         start = 0
         while start < len(frames):
             piece = frames[start : start + self.hop - self._filled]
@@ -138,9 +138,9 @@ class GroupScorer:
             if self._skipped:
                 self._skipped -= 1
                 continue
-            for logits, logit in zip(found, ended, strict=True):
+            for logits, logit in zip(of_models, ended, strict=True):
                 logits.append(logit)
-        return found
+        return of_models
 
 
 def group_of(model: Model, hop: int) -> tuple[object, ...] | None:

@@ -181,11 +181,11 @@ class SavedPairs:
             share = "" if self._most is None else _share_in(self.folder / f"{stem}.json")
             shares.setdefault(share, deque()).append(stem)
         while any(shares.values()):
-            yield shares[max(shares, key=lambda one: (len(shares[one]), one == client))].popleft()
+            yield shares[max(shares, key=lambda share: (len(shares[share]), share == client))].popleft()
 
     def _listed(self) -> dict[str, int]:
         """The bytes of each pair in the folder, by its files' common stem."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         with os.scandir(self.folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):  # another process has deleted it
@@ -193,10 +193,12 @@ class SavedPairs:
                         continue
                     status = entry.stat(follow_symlinks=False)
                     if (saved := _SAVED.fullmatch(entry.name)) is not None:
-                        found[saved["stem"]] = found.get(saved["stem"], 0) + status.st_size
+                        sizes[saved["stem"]] = sizes.get(saved["stem"], 0) + status.st_size
                     elif abs(time.time() - status.st_mtime) > _SECONDS_TO_WRITE:
-                        remove_abandoned(self.folder / one["target"] for one in _TEMPORARY.finditer(entry.name))
-        return found
+                        remove_abandoned(
+                            self.folder / temporary["target"] for temporary in _TEMPORARY.finditer(entry.name)
+                        )
+        return sizes
 
 
 def _name_time(moment: datetime) -> str:

@@ -77,8 +77,8 @@ def saved_pairs(folder: Path) -> list[SavedPair]:
     if not folder.is_dir():
         advice = "check the path, or listen with --keep audio or --save DIR first"
         raise DataError(f"{folder}: expected kept events, found no folder; {advice}")
-    found = (read_pair(path) for path in folder.iterdir() if is_saved_pair(path.name))
-    return sorted((pair for pair in found if pair is not None), key=lambda pair: (pair.time, pair.data.name))
+    pairs = (read_pair(path) for path in folder.iterdir() if is_saved_pair(path.name))
+    return sorted((pair for pair in pairs if pair is not None), key=lambda pair: (pair.time, pair.data.name))
 
 
 def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
@@ -86,7 +86,7 @@ def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
     with suppress(OSError, *DAMAGED):
         content = content_of(data)
         threshold, probably, text = (content.get(name) for name in ("threshold", "probably", "text"))
-        found = SavedPair(
+        pair = SavedPair(
             data=data,
             keyword=str(content["keyword"]),
             score=float(content["score"]),
@@ -98,8 +98,8 @@ def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
             text=None if text is None else str(text),
             answer=answer,
         )
-        if found.audio.is_file() and math.isfinite(found.score) and math.isfinite(found.threshold or 0):
-            return found
+        if pair.audio.is_file() and math.isfinite(pair.score) and math.isfinite(pair.threshold or 0):
+            return pair
     return None
 
 

@@ -77,9 +77,9 @@ class StreamAccess(Closable):
         self, source: AudioSource, playback: AudioSource | None = None, *, is_shared: bool
     ) -> Iterator[Detection]:
         """``run``; with ``is_shared`` the consumer of a detection may record after it, in any thread."""
-        for one in (source, playback):
-            if not (hasattr(one, "blocks") and hasattr(one, "sample_rate")) and (one is source or one is not None):
-                raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {one!r:.80}")
+        for side in (source, playback):
+            if not (hasattr(side, "blocks") and hasattr(side, "sample_rate")) and (side is source or side is not None):
+                raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {side!r:.80}")
         sound = self._input(source.sample_rate, None if playback is None else playback.sample_rate)
         loop = _SourceLoop(threading.get_ident(), sound, iter(()))
         with self._lock:
@@ -100,8 +100,8 @@ class StreamAccess(Closable):
                 self._loop = None
                 self.reset()
 
-    def _offered(self, found: list[Detection], loop: _SourceLoop, is_shared: bool) -> Iterator[Detection]:
-        for detection in self._followers.offered(found, keep=not is_shared):
+    def _offered(self, detections: list[Detection], loop: _SourceLoop, is_shared: bool) -> Iterator[Detection]:
+        for detection in self._followers.offered(detections, keep=not is_shared):
             loop.is_waiting = is_shared
             yield detection
             # The next step can be in another thread, as in an executor's.
@@ -115,8 +115,10 @@ class StreamAccess(Closable):
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
         try:
-            async with aclosing(in_thread(partial(self._listen, playback=playback, is_shared=False), source)) as found:
-                async for detection in found:
+            async with aclosing(
+                in_thread(partial(self._listen, playback=playback, is_shared=False), source)
+            ) as detections:
+                async for detection in detections:
                     yield detection
                     self._followers.release(detection)
         finally:

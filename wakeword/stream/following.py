@@ -169,12 +169,12 @@ class Followers:
         self._open.add(follower)
         return follower
 
-    def offered(self, found: list[Detection], *, keep: bool = False) -> Iterator[Detection]:
+    def offered(self, detections: list[Detection], *, keep: bool = False) -> Iterator[Detection]:
         """The detections of a block, each with its follower ready: recording after one must not take audio from another.
 
         With ``keep`` the followers stay ready until ``release``, for a consumer that gets the detections later.
         """
-        for detection in found:
+        for detection in detections:
             try:
                 with self._lock:
                     follower = self._new(detection)
@@ -183,12 +183,12 @@ class Followers:
                 follower.close()
             self._offers[id(detection)] = (detection, follower)
         try:
-            for detection in found:
+            for detection in detections:
                 yield detection
                 if not keep:
                     self.release(detection)
         finally:
-            for detection in () if keep else found:
+            for detection in () if keep else detections:
                 self.release(detection)
 
     def release(self, detection: Detection) -> None:

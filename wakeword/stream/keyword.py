@@ -108,7 +108,7 @@ class KeywordTracker:
         ``sound`` is what a second stage looks at. ``end`` is the number of samples in a stream that has ended: no window is
         scored after the one that covers the last of them. ``veto`` is asked, before a window fires, whether it must not.
         """
-        found = []
+        detections = []
         verifier = self._verifier
         for logit, gain in windows:
             if end is not None and self.window_end > self.covering(end):
@@ -132,9 +132,9 @@ class KeywordTracker:
                 heard = score if fired is None else max(score, self.threshold)
                 self.near.push(heard, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
             if fired is not None:
-                found.append(Fired(self.window_end, fired, stage_one, speaker))
+                detections.append(Fired(self.window_end, fired, stage_one, speaker))
             self.window_end += self.step
-        return found
+        return detections
 
     def know(self, voices: Voices | None) -> None:
         """From now on, let the voice that says the word move the threshold."""

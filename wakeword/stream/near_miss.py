@@ -62,8 +62,8 @@ class NearMisses:
 
     def due(self, now: int, *, ended: bool = False) -> Near | None:
         """The near miss that is certain at sample ``now`` of the stream; at its end, the one that waits."""
-        found = self.best
-        if found is None or not (ended or now >= found.end + self._due):
+        near = self.best
+        if near is None or not (ended or now >= near.end + self._due):
             return None
         self.best, self._is_armed = None, False
-        return found
+        return near

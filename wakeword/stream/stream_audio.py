@@ -159,7 +159,7 @@ class StreamAudio:
     def near_misses(self) -> list[Detection]:
         """The near misses that have become certain; after ``finish``, all that are left. Wakes are kept then, too."""
         self.keep_wakes(ended=self.length is not None)
-        found = []
+        misses = []
         for keyword in self.keywords:
             near = None if keyword.near is None else keyword.near.due(self.end, ended=self.length is not None)
             if near is not None and near.audio is not None:
@@ -170,34 +170,34 @@ class StreamAudio:
                 )
                 if self._keep is not None:
                     self._keep.keep(self._with_audio(missed, first, near.end), near_miss=True)
-                found.append(missed)
-        return found
+                misses.append(missed)
+        return misses
 
     def keep_wakes(self, *, ended: bool) -> None:
         """Keep the wakes that all of the audio after them has come for; if the stream has ``ended``, all that wait."""
         while self._waiting and (ended or self.end >= self._waiting[0][2] + KEPT_AFTER):
-            found = self._with_audio(*self._waiting.pop(0))
+            wake = self._with_audio(*self._waiting.pop(0))
             if self._keep is not None:
-                self._keep.keep(found)
+                self._keep.keep(wake)
 
-    def _with_audio(self, found: Detection, start: int, end: int) -> Detection:
+    def _with_audio(self, event: Detection, start: int, end: int) -> Detection:
         """What is kept of an event in a window: with the audio before and after it, as far as there is any."""
         last = min(self.end, end + KEPT_AFTER)
-        about = {**found.about, "after": max(0, last - end) / SAMPLE_RATE}
-        return replace(found, audio=self.slice(start - KEPT_PRE_ROLL, last), about=about)
+        about = {**event.about, "after": max(0, last - end) / SAMPLE_RATE}
+        return replace(event, audio=self.slice(start - KEPT_PRE_ROLL, last), about=about)
 
     def _detection(self, keyword: KeywordTracker, fired: Fired) -> Detection:
         start = fired.end - keyword.window
         # The last window of a stream can extend into the silence after it.
         end = fired.end if self.length is None else min(fired.end, self.length)
         audio = self._history.slice(start - self._pre_roll, end)
-        found = Detection(
+        detection = Detection(
             *(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one),
             speaker=fired.speaker,
         )
         if self._keep is not None:
-            self._waiting.append((found, start, end))
-        return found
+            self._waiting.append((detection, start, end))
+        return detection
 
 
 def sound_of(samples: Array) -> Array:

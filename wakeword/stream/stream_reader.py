@@ -72,15 +72,15 @@ class StreamReader:
                 return []
             self._first_stage.begin(audio.wake())
         read = self._first_stage.read(audio.samples_of, end, audio.is_over)
-        found = [
+        detections = [
             detection
             for keyword, windows in zip(audio.keywords, read, strict=True)
             for detection in audio.take(keyword, windows)
         ]
         audio.sleep_if(quiet)
         self._plan()
-        found.sort(key=lambda detection: detection.end)
-        return found
+        detections.sort(key=lambda detection: detection.end)
+        return detections
 
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""

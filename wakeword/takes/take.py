@@ -167,8 +167,8 @@ class TakeFolder:
 
     def _numbers(self) -> set[int]:
         names = [path.stem for path in self.path.iterdir()] if self.path.is_dir() else []
-        found = [re.fullmatch(re.escape(self._name) + r"-(\d+)", name) for name in names]
-        return {int(match.group(1)) for match in found if match}
+        matches = [re.fullmatch(re.escape(self._name) + r"-(\d+)", name) for name in names]
+        return {int(match.group(1)) for match in matches if match}
 
     def write(self, take: Take) -> Path:
         """Write a take, which only its owner may read, and return its path. Raises ``OSError`` if it cannot be written."""

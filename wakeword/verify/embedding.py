@@ -156,7 +156,7 @@ class EmbeddingSteps:
 
     def advance(self, samples_of: SamplesOf, start: int, count: int) -> Array:
         """Advance by ``count`` steps, from sample ``start`` on: their embeddings, ``(count, 96)``."""
-        found: Array = np.empty((count, self.width), np.float32)
+        embeddings: Array = np.empty((count, self.width), np.float32)
         done = 0
         while done < count:
             call = next(call for call in self._calls if call.size <= count - done)
@@ -164,9 +164,9 @@ class EmbeddingSteps:
             call.spectra(samples_of(first, first + call.size * STEP_SAMPLES + STEP_OVERLAP))
             call.runs[self._turn]()
             self._turn = 1 - self._turn
-            found[done : done + call.size] = call.embeddings
+            embeddings[done : done + call.size] = call.embeddings
             done += call.size
-        return found
+        return embeddings
 
 
 class _Call:
@@ -212,9 +212,9 @@ class EmbeddingStream:
         missing = [step for step in wanted if step not in self._known]
         if missing:
             self._compute(missing[0], missing[-1], samples_of)
-        found: Array = np.stack([self._known[step] for step in wanted])
-        self._known = {step: one for step, one in self._known.items() if step > last - _CACHED}
-        return found
+        newest: Array = np.stack([self._known[step] for step in wanted])
+        self._known = {step: embedding for step, embedding in self._known.items() if step > last - _CACHED}
+        return newest
 
     def _compute(self, first: int, last: int, samples_of: SamplesOf) -> None:
         """Compute the embeddings ``first`` to ``last``; others on the way there too."""
@@ -247,11 +247,11 @@ def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
     if count == 0:
         return np.zeros((0, DIMENSION), np.float32)
     padded = np.concatenate([np.zeros(WARM_UP * STEP_SAMPLES + _BEFORE, np.float32), samples])
-    caches, found = network.start(), []
+    caches, batches = network.start(), []
     for first in range(0, WARM_UP + count, MAX_STEPS):
         end = min(first + MAX_STEPS, WARM_UP + count)
         power = network.power(padded[first * STEP_SAMPLES : end * STEP_SAMPLES + STEP_OVERLAP])
         embeddings, caches = network.advance(power, caches)
-        found.append(embeddings)
-    all_steps: Array = np.concatenate(found)
+        batches.append(embeddings)
+    all_steps: Array = np.concatenate(batches)
     return all_steps[WARM_UP:]

@@ -62,10 +62,10 @@ class Voices:
     def __post_init__(self) -> None:
         # A direction says nothing to another network.
         digest = file_sha256(self.network)
-        for one in self.known:
-            if one.network != digest:
+        for voice in self.known:
+            if voice.network != digest:
                 raise ConfigError(
-                    f"expected a voice of {self.network}, got {one.name!r} of another; delete that file if it "
+                    f"expected a voice of {self.network}, got {voice.name!r} of another; delete that file if it "
                     "is damaged, and the voice, and enrol it again"
                 )
 
@@ -76,7 +76,7 @@ class Voices:
     def judge(self, threshold: float, samples: Array) -> tuple[str | None, float]:
         """Who speaks before the end of a window, ``None`` for an unknown voice, and the threshold for this voice."""
         heard = direction_of(self.network, samples)
-        near = [float(heard @ one.direction) - one.alike for one in self.known]
+        near = [float(heard @ voice.direction) - voice.alike for voice in self.known]
         best = int(np.argmax(near))
         # Not "near < ...": a NaN is no known voice.
         if near[best] >= -_KNOWN:
@@ -105,15 +105,17 @@ def direction_of(network: Path, samples: Array) -> Array:
 
 def enrolled(name: str, takes: Sequence[Array], network: Path) -> KnownVoice:
     """The voice of sounds that each end with the word. ``ConfigError`` for fewer than ``_MIN_ENROLLED`` usable takes."""
-    found = [one for one in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if one.any()]
-    if len(found) < _MIN_ENROLLED:
+    directions = [
+        direction for direction in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if direction.any()
+    ]
+    if len(directions) < _MIN_ENROLLED:
         raise ConfigError(
-            f"expected at least {_MIN_ENROLLED} takes of half a second or more, got {len(found)}; record more of them"
+            f"expected at least {_MIN_ENROLLED} takes of half a second or more, got {len(directions)}; record more of them"
         )
-    total = np.sum(found, axis=0)
-    alike = np.mean([one @ (total - one) / np.linalg.norm(total - one) for one in found])
+    total = np.sum(directions, axis=0)
+    alike = np.mean([own @ (total - own) / np.linalg.norm(total - own) for own in directions])
     direction = (total / np.linalg.norm(total)).tolist()
-    return KnownVoice(name, tuple(direction), float(alike), len(found), file_sha256(network))
+    return KnownVoice(name, tuple(direction), float(alike), len(directions), file_sha256(network))
 
 
 def write_voice(path: Path, voice: KnownVoice) -> None:

@@ -136,7 +136,7 @@ class KeywordPhonemes:
         """
         self._near = near
         numbers = {token: number for number, token in enumerate(tokens)}
-        unknown = sorted({token for variant in variants for one in variant for token in one} - set(numbers))
+        unknown = sorted({token for variant in variants for phoneme in variant for token in phoneme} - set(numbers))
         if unknown:
             raise ModelError(
                 f"expected phonemes among the recogniser's {len(numbers)} tokens, got {shortened(', '.join(unknown))}"
@@ -184,8 +184,8 @@ class KeywordPhonemes:
         if not len(self._ends) or not len(log_probabilities):
             return -np.inf
         losses = losses_of(log_probabilities)
-        found = float(self.fits(self.of_states(losses).astype(np.float64)))
-        return -np.inf if found > _HOPELESS and self.is_near_word(losses, found) else found
+        fit = float(self.fits(self.of_states(losses).astype(np.float64)))
+        return -np.inf if fit > _HOPELESS and self.is_near_word(losses, fit) else fit
 
     def with_opinion(self, fit: float, heard: Array) -> float:
         """A weighted mean of a fit and of what another recogniser hears, ``(frames, tokens)``: at most 0."""
@@ -231,7 +231,9 @@ class KeywordPhonemes:
         phonemes = [
             slice(end - 2 * (length - 1), end + 1, 2) for end, length in zip(self._ends, self._lengths, strict=True)
         ]
-        bound: NDArray[np.float64] = np.max([best[:, some].mean(axis=1, dtype=np.float64) for some in phonemes], axis=0)
+        bound: NDArray[np.float64] = np.max(
+            [best[:, states].mean(axis=1, dtype=np.float64) for states in phonemes], axis=0
+        )
         return bound
 
     def _best(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:

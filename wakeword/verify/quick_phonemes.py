@@ -83,15 +83,15 @@ class QuickSearch:
         row: dict[tuple[SoundTokens, ...], int] = {(): 0}
         ends: dict[tuple[SoundTokens, ...], int] = {}
         for length in range(1, 1 + max(map(len, ways))):
-            some = list(dict.fromkeys(way[:length] for way in ways if len(way) >= length))
-            row |= {one: number for number, one in enumerate(some)}
-            ends |= {one: len(ends) + number for number, one in enumerate(some)}
+            beginnings = list(dict.fromkeys(way[:length] for way in ways if len(way) >= length))
+            row |= {begun: number for number, begun in enumerate(beginnings)}
+            ends |= {begun: len(ends) + number for number, begun in enumerate(beginnings)}
             # Neighbours that share a token need something between them.
-            direct = [length > 1 and not dict(one[-1]).keys() & dict(one[-2]).keys() for one in some]
-            follows = [2 * row[one[:-1]] + after for one, after in zip(some, direct, strict=True)]
-            self._places.append(([sounds.index(one[-1]) for one in some], follows))
+            direct = [length > 1 and not dict(begun[-1]).keys() & dict(begun[-2]).keys() for begun in beginnings]
+            follows = [2 * row[begun[:-1]] + after for begun, after in zip(beginnings, direct, strict=True)]
+            self._places.append(([sounds.index(begun[-1]) for begun in beginnings], follows))
         self._ends = [ends[way] for way in ways]
-        tokens = [one for sound in sounds for one in sound]
+        tokens = [token for sound in sounds for token in sound]
         numbers = {token: number for number, token in enumerate(self._tokens)}
         self._columns = [numbers.get(token, len(numbers)) for token, _ in tokens]
         self._lost = np.array([[loss] for _, loss in tokens], np.float32)

@@ -54,12 +54,12 @@ def read_manifest_of(kind: str, path: Path, data: bytes) -> ForeignFiles | None:
         return None
     try:
         content = json.loads(data)
-        found, phrase, network = content.get("type"), content.get("wake_word"), content.get("model")
+        manifest_type, phrase, network = content.get("type"), content.get("wake_word"), content.get("model")
     except (ValueError, RecursionError) as error:
         raise ModelError(f"expected a manifest in JSON, could not read it: {shortened(error, 100)}") from error
-    if found not in _MANIFESTS:
-        raise ModelError(f"expected a manifest of type {' or '.join(_MANIFESTS)}, got {shortened(repr(found))}")
-    if found != kind:
+    if manifest_type not in _MANIFESTS:
+        raise ModelError(f"expected a manifest of type {' or '.join(_MANIFESTS)}, got {shortened(repr(manifest_type))}")
+    if manifest_type != kind:
         return None
     settings = content.get(kind)
     cutoff = settings.get("probability_cutoff", OPEN_CUTOFF) if isinstance(settings, dict) else OPEN_CUTOFF
@@ -126,12 +126,13 @@ def check_network(folder: Path, wanted: NetworkInput) -> None:
         if not interpreter or lib.TfLiteInterpreterAllocateTensors(interpreter):
             raise ModelError(f"expected a network that {wanted.title} can run, got one with operators that it lacks")
         _require_small(lib, interpreter, most)  # as its operators made them of that; no memory is used yet
-        given = lib.TfLiteInterpreterGetInputTensor(interpreter, 0)
-        made = lib.TfLiteInterpreterGetOutputTensor(interpreter, 0)
+        inputs = lib.TfLiteInterpreterGetInputTensor(interpreter, 0)
+        outputs = lib.TfLiteInterpreterGetOutputTensor(interpreter, 0)
         shape, scores = (
-            [lib.TfLiteTensorDim(one, axis) for axis in range(lib.TfLiteTensorNumDims(one))] for one in (given, made)
+            [lib.TfLiteTensorDim(tensor, axis) for axis in range(lib.TfLiteTensorNumDims(tensor))]
+            for tensor in (inputs, outputs)
         )
-        kind = lib.TfLiteTensorType(given)
+        kind = lib.TfLiteTensorType(inputs)
     finally:
         if interpreter:
             lib.TfLiteInterpreterDelete(interpreter)

@@ -24,9 +24,9 @@ _SAME: dict[Operator, str] = {
 """Operators that take and give the same."""
 
 
-def onnx_bytes(model: FlatModel, given: int, found: int, *, name: str, description: str) -> bytes:
-    """The file of a graph ``given -> found``, two of its tensors, which are called ``embeddings`` and ``score``."""
-    return _Writer(model, {given: "embeddings", found: "score"}).written(given, found, name, description)
+def onnx_bytes(model: FlatModel, embeddings: int, score: int, *, name: str, description: str) -> bytes:
+    """The file of a graph ``embeddings -> score``, two of its tensors, which are called so."""
+    return _Writer(model, {embeddings: "embeddings", score: "score"}).written(embeddings, score, name, description)
 
 
 class _Writer:
@@ -37,12 +37,12 @@ class _Writer:
         self._constants: dict[str, np.ndarray] = {}
         self._nodes: list[bytes] = []
 
-    def written(self, given: int, found: int, name: str, description: str) -> bytes:
+    def written(self, embeddings: int, score: int, name: str, description: str) -> bytes:
         for node in self._model.nodes:
             self._write(node)
         graph = b"".join(encoded_field(1, node) for node in self._nodes) + _text(2, name)
         graph += b"".join(encoded_field(5, _constant(name, value)) for name, value in self._constants.items())
-        for field, tensor in ((11, given), (12, found)):
+        for field, tensor in ((11, embeddings), (12, score)):
             graph += encoded_field(field, _value(self._names[tensor], self._model.shape(tensor)))
         opset = _text(1, "") + encoded_number(2, _OPSET)
         head = encoded_number(1, _IR_VERSION) + _text(2, "wakeword") + _text(6, description)
@@ -63,10 +63,10 @@ class _Writer:
     def _write(self, node: FlatNode) -> None:
         """The nodes for one operator. ``KeyError`` for one that no exporter uses."""
         inputs, options = list(node.inputs), {place: value for place, _, value in node.options}
-        outputs = [self._name(one) for one in node.outputs]
+        outputs = [self._name(tensor) for tensor in node.outputs]
         if node.operator is flat.FULLY_CONNECTED:
             product = f"{outputs[0]}_linear" if options.get(0) else outputs[0]
-            self._add("Gemm", [self._name(one) for one in inputs], [product], transB=1)
+            self._add("Gemm", [self._name(tensor) for tensor in inputs], [product], transB=1)
             if options.get(0):
                 self._add("Relu", [product], outputs)
         elif node.operator is flat.SPLIT:
@@ -86,7 +86,7 @@ class _Writer:
             kind, own = attributes.get(node.operator) or (_SAME[node.operator], {})
             if node.operator is flat.GATHER:
                 own = {"axis": options[0]}
-            self._add(kind, [self._name(one) for one in inputs], outputs, **own)
+            self._add(kind, [self._name(tensor) for tensor in inputs], outputs, **own)
 
     def _add(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: int | list[int]) -> None:
         message = b"".join(_text(1, one) for one in inputs) + b"".join(_text(2, one) for one in outputs)

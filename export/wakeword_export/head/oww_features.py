@@ -69,15 +69,15 @@ class OwwFeatures:
         """The embeddings of frames ``(frames, 32)`` that come before pieces of sound."""
         window = hann_window(FeatureConfig()).astype(np.float64)
         state = {name: np.zeros(shape, np.float32) for name, shape in self._caches.items()}
-        found = []
+        batches = []
         for samples in pieces:
             frames = np.concatenate([frames, self._log_mel(samples, window)])
             count = len(frames) // STEP_FRAMES * STEP_FRAMES
             outputs = ["embeddings", *(f"{name}_next" for name in state)]
-            some, *after = run_session(self._session, outputs, {_LOG_MEL: frames[:count], **state})
+            embeddings, *after = run_session(self._session, outputs, {_LOG_MEL: frames[:count], **state})
             state, frames = dict(zip(state, after, strict=True)), frames[count:]
-            found.append(some)
-        all_steps = np.concatenate([np.zeros((0, DIMENSION), np.float32), *found])
+            batches.append(embeddings)
+        all_steps = np.concatenate([np.zeros((0, DIMENSION), np.float32), *batches])
         return all_steps[WARM_UP:]
 
     def _log_mel(self, samples: Array, window: np.ndarray) -> Array:

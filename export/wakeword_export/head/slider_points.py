@@ -88,14 +88,14 @@ def moved(
     """
 
     def logit(listener: HeadListener, rates: Sequence[float]) -> list[float]:
-        streams = [listener.scores_of(one, _STEP) for one in speech]
-        found = [threshold_allowing_events(streams, int(one * hours), hop=_STEP * listener.hop) for one in rates]
-        return [logit_of(min(max(one, _MIN_SCORE), 1 - _MIN_SCORE)) for one in found]
+        streams = [listener.scores_of(embeddings, _STEP) for embeddings in speech]
+        thresholds = [threshold_allowing_events(streams, int(rate * hours), hop=_STEP * listener.hop) for rate in rates]
+        return [logit_of(min(max(threshold, _MIN_SCORE), 1 - _MIN_SCORE)) for threshold in thresholds]
 
     (own,), (usual, lax) = logit(head, [rate]), logit(both, [rate, _LAXER * rate])
     lacking = point.logit - own
-    found = np.clip([usual + lacking, lax + lacking], -_FURTHEST, _FURTHEST)
-    return between(*(score_of_logit(one) for one in found.tolist()))
+    logits = np.clip([usual + lacking, lax + lacking], -_FURTHEST, _FURTHEST)
+    return between(*(score_of_logit(logit_at_rate) for logit_at_rate in logits.tolist()))
 
 
 def guessed(card: ModelCard) -> HeadPoint:
@@ -161,7 +161,7 @@ def calibrated(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[Hea
     laxer = Target(target.kind, min(MAX_FA_PER_HOUR - 1.0, _LAXER * target.value))
     point = between(threshold, choose_supported(scores, laxer).threshold)
     levels = {LAX: point.threshold(LAX), USUAL_THRESHOLD: threshold, STRICT: point.threshold(STRICT)}
-    rates = {level: rates_at(scores, one) for level, one in levels.items()}
+    rates = {level: rates_at(scores, threshold) for level, threshold in levels.items()}
     return point, HeadPromise(target.name, rates)
 
 

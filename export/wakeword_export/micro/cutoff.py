@@ -73,11 +73,11 @@ def chosen_cutoff(scores: ScoreSet, fa_per_hour: float, *, warn: Line) -> tuple[
 
 def _peaks(scores: ScoreSet) -> list[float]:
     """The highest score of each event at a low threshold, from the highest on."""
-    found = []
+    peaks = []
     for stream in scores.streams:
         starts = [*event_windows(stream, 0.02, hop=scores.hop), len(stream)]
-        found += [float(stream[first:last].max()) for first, last in pairwise(starts)]
-    return sorted(found, reverse=True)
+        peaks += [float(stream[first:last].max()) for first, last in pairwise(starts)]
+    return sorted(peaks, reverse=True)
 
 
 def _foreseen(peaks: list[float], events: float) -> float:

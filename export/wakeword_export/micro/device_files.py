@@ -63,8 +63,8 @@ def read_student(path: Path) -> MicroStudent | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path) as found:
-            arrays = {name: found[name] for name in found.files}
+        with np.load(path) as archive:
+            arrays = {name: archive[name] for name in archive.files}
         about = json.loads(arrays.pop("header").tobytes().decode())
         net = Int8Net.from_arrays(arrays)
         return MicroStudent(

@@ -21,15 +21,15 @@ _LARGEST = 26.0
 
 def micro_features(blocks: Iterable[Array]) -> NDArray[np.uint8]:
     """A recording in blocks of float32, each ``(samples,)`` at 16 kHz -> ``(frames, 40)``."""
-    front, kept, found = MicroFrontend(), b"", [np.zeros((0, CHANNELS), np.uint8)]
+    front, kept, pieces = MicroFrontend(), b"", [np.zeros((0, CHANNELS), np.uint8)]
     for block in blocks:
-        data, place, some = kept + int16_of(block).astype("<i2").tobytes(), 0, []
+        data, place, of_block = kept + int16_of(block).astype("<i2").tobytes(), 0, []
         while place + 2 * FRAME <= len(data):
-            one = front.process_samples(data[place : place + 2 * FRAME])
-            place += 2 * one.samples_read
-            if one.features:
-                some.append(one.features)
+            read = front.process_samples(data[place : place + 2 * FRAME])
+            place += 2 * read.samples_read
+            if read.features:
+                of_block.append(read.features)
         kept = data[place:]
-        frames = np.array(some, np.float64).reshape(-1, CHANNELS)
-        found.append(np.clip(np.rint(frames * (255 / _LARGEST)), 0, 255).astype(np.uint8))
-    return np.concatenate(found)
+        frames = np.array(of_block, np.float64).reshape(-1, CHANNELS)
+        pieces.append(np.clip(np.rint(frames * (255 / _LARGEST)), 0, 255).astype(np.uint8))
+    return np.concatenate(pieces)

@@ -83,10 +83,10 @@ class MicroPhonemes:
 
     def steps(self, frames: NDArray[np.uint8]) -> Int8:
         """Features ``(frames, 40)`` -> ``(frames // 3, width)``."""
-        steps, given = self.first(whole_steps(frames), stride=STRIDE), self.first.outputs
+        steps, values = self.first(whole_steps(frames), stride=STRIDE), self.first.outputs
         for in_time, mixture, total in self.blocks:
-            steps = total.of_sum((steps, given), (mixture(in_time(steps)), mixture.outputs))
-            given = total
+            steps = total.of_sum((steps, values), (mixture(in_time(steps)), mixture.outputs))
+            values = total
         return steps
 
 
@@ -126,11 +126,11 @@ class MicroWord:
     def _of_ways(cls, network: MicroPhonemes, ways: Sequence[Sequence[SoundTokens]]) -> "MicroWord":
         """Ways that begin alike share their beginnings."""
         beginnings = list(dict.fromkeys(tuple(way[:length]) for way in ways for length in range(1, 1 + len(way))))
-        place = {(): BEGIN} | {one: number for number, one in enumerate(beginnings)}
-        count, sounds = len(beginnings), list(dict.fromkeys([*(one[-1] for one in beginnings), BETWEEN]))
-        previous = np.array([place[one[:-1]] for one in beginnings])
+        place = {(): BEGIN} | {way: number for number, way in enumerate(beginnings)}
+        count, sounds = len(beginnings), list(dict.fromkeys([*(way[-1] for way in beginnings), BETWEEN]))
+        previous = np.array([place[way[:-1]] for way in beginnings])
         # Neighbours that share a token need something between them.
-        alike = np.array([bool({*dict(one[-1])} & {*dict(one[-2])}) if one[1:] else True for one in beginnings])
+        alike = np.array([bool({*dict(way[-1])} & {*dict(way[-2])}) if way[1:] else True for way in beginnings])
         lengths = [len(way) for way in ways]
         scale = max(_STEP, _LOST_A_PHONEME * max(lengths) / LOST)
         logits = Range(float(np.float32(scale)), MAX_INT8 - round(network.largest / scale))
@@ -142,7 +142,7 @@ class MicroWord:
             network,
             _linear(network.weight, network.bias, network.outputs, logits),
             _linear(network.weight[columns], lost, network.outputs, logits),
-            np.array([*(sounds.index(one[-1]) for one in beginnings), *[sounds.index(BETWEEN)] * count]),
+            np.array([*(sounds.index(way[-1]) for way in beginnings), *[sounds.index(BETWEEN)] * count]),
             np.concatenate([np.where(previous < 0, BEGIN, count + previous), np.arange(count)]),
             np.concatenate([np.where(alike, DEAD, previous), np.full(count, DEAD)]),
             np.array([place[tuple(way)] for way in ways]),
@@ -159,13 +159,13 @@ class MicroWord:
         steps = self.network.steps(frames)
         best = self.alternatives(steps).reshape(len(steps), -1, 1 + self.sounds.max()).max(axis=1).astype(np.int16)
         lost = best[:, self.sounds] - self.logits(steps).max(axis=1)[:, None]
-        state, found = np.full(lost.shape[1], -LOST, np.int16), np.empty(lost.shape, np.int16)
+        state, states = np.full(lost.shape[1], -LOST, np.int16), np.empty(lost.shape, np.int16)
         fixed = np.array([0, -LOST], np.int16)  # what BEGIN and DEAD mean, as places from the end
-        for step, some in enumerate(lost):
+        for step, of_step in enumerate(lost):
             known = np.concatenate([state, fixed])
-            state = np.maximum(np.maximum(state, np.maximum(known[self.before], known[self.direct])) + some, -LOST)
-            found[step] = state
-        of_ways = np.floor(found[:, self.ends] * (self.scale / OF_FIT.scale / self.lengths) + 0.5)
+            state = np.maximum(np.maximum(state, np.maximum(known[self.before], known[self.direct])) + of_step, -LOST)
+            states[step] = state
+        of_ways = np.floor(states[:, self.ends] * (self.scale / OF_FIT.scale / self.lengths) + 0.5)
         fits: Int8 = np.clip(of_ways.max(1) + OF_FIT.zero, MIN_INT8, MAX_INT8).astype(np.int8)
         return fits
 

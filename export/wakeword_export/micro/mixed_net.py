@@ -41,9 +41,9 @@ class Range(NamedTuple):
         # In the precision of the file.
         return cls(float(np.float32(scale)), int(np.clip(MIN_INT8 - round(least / scale), MIN_INT8, MAX_INT8)))
 
-    def of_sum(self, *given: tuple[Int8, "Range"]) -> Int8:
+    def of_sum(self, *terms: tuple[Int8, "Range"]) -> Int8:
         """The sum of numbers in ranges of their own."""
-        total = sum(one.scale * (numbers.astype(np.float64) - one.zero) for numbers, one in given)
+        total = sum(values.scale * (numbers.astype(np.float64) - values.zero) for numbers, values in terms)
         found: Int8 = np.clip(np.floor(total / self.scale + 0.5) + self.zero, MIN_INT8, MAX_INT8).astype(np.int8)
         return found
 
@@ -75,8 +75,8 @@ class Int8Layer:
         count = len(steps) // stride
         sums: Array = np.zeros((count, len(self.bias)), np.float32) + self.bias
         for place, weight in enumerate(self.weight.astype(np.float32)):
-            some = values[place : place + stride * count : stride]
-            sums += some * weight if weight.ndim == 1 else some @ weight.T
+            steps_at = values[place : place + stride * count : stride]
+            sums += steps_at * weight if weight.ndim == 1 else steps_at @ weight.T
         factor = np.float64(self.inputs.scale) * self.scales / self.outputs.scale
         least = self.outputs.zero if self.relu else MIN_INT8
         found: Int8 = np.clip(np.floor(sums * factor + 0.5) + self.outputs.zero, least, MAX_INT8).astype(np.int8)
@@ -123,12 +123,12 @@ class Int8Net:
 
 def layer_arrays(layers: Sequence[Int8Layer]) -> dict[str, NDArray[Any]]:
     """What ``layer_from`` restores, by the number of each."""
-    found: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for number, layer in enumerate(layers):
         ranges = np.array([*layer.inputs, *layer.outputs, layer.relu], np.float64)
         own: dict[str, NDArray[Any]] = {"weight": layer.weight, "scales": layer.scales, "bias": layer.bias}
-        found |= {f"layer_{number}_{name}": part for name, part in (own | {"ranges": ranges}).items()}
-    return found
+        arrays |= {f"layer_{number}_{name}": part for name, part in (own | {"ranges": ranges}).items()}
+    return arrays
 
 
 def layer_from(arrays: dict[str, NDArray[Any]], number: int) -> Int8Layer:

@@ -114,10 +114,10 @@ class _Writer:
             self._integers[numbers] = self._model.constant(np.array(numbers, np.int32))
         return self._integers[numbers]
 
-    def _shaped(self, given: int, shape: tuple[int, ...], values: Range) -> int:
-        found = self._tensor(shape, values)
-        self._model.add(flat.RESHAPE, [given, self._whole(*shape)], [found])
-        return found
+    def _shaped(self, rows: int, shape: tuple[int, ...], values: Range) -> int:
+        shaped = self._tensor(shape, values)
+        self._model.add(flat.RESHAPE, [rows, self._whole(*shape)], [shaped])
+        return shaped
 
     def _with_past(self, steps: int, layer: Int8Layer, new: int = 1) -> int:
         """The last steps with those that the layer needs before them."""
@@ -149,70 +149,70 @@ class _Writer:
         preparation.add(flat.ASSIGN_VARIABLE, [handles[1], value], [])
         return handles[0]
 
-    def _convolved(self, layer: Int8Layer, given: int, *, stride: int = 1) -> int:
+    def _convolved(self, layer: Int8Layer, rows: int, *, stride: int = 1) -> int:
         """A convolution over all rows that are given: one step."""
         weight = np.ascontiguousarray(layer.weight.transpose(1, 0, 2)[:, :, None])
         options: list[flat.Option] = [
             *((0, "Int8", _VALID), (1, "Int32", 1), (2, "Int32", stride), (3, "Int8", _RELU if layer.relu else 0)),
             *((4, "Int32", 1), (5, "Int32", 1)),
         ]
-        return self._weighed(_CONV_2D, layer, given, weight, options)
+        return self._weighed(_CONV_2D, layer, rows, weight, options)
 
-    def _each_channel(self, layer: Int8Layer, given: int) -> int:
+    def _each_channel(self, layer: Int8Layer, rows: int) -> int:
         """A convolution of each channel alone."""
         options: list[flat.Option] = [
             *((0, "Int8", _VALID), (1, "Int32", 1), (2, "Int32", 1), (3, "Int32", 1)),
             *((4, "Int8", _RELU if layer.relu else 0), (5, "Int32", 1), (6, "Int32", 1)),
         ]
-        return self._weighed(_DEPTHWISE_CONV_2D, layer, given, layer.weight[None, :, None], options, axis=3)
+        return self._weighed(_DEPTHWISE_CONV_2D, layer, rows, layer.weight[None, :, None], options, axis=3)
 
     def _weighed(
         self,
         operator: flat.Operator,
         layer: Int8Layer,
-        given: int,
+        rows: int,
         weight: NDArray[np.int8],
         options: list[flat.Option],
         axis: int = 0,
     ) -> int:
-        found = self._tensor((1, 1, 1, len(layer.bias)), layer.outputs)
+        outputs = self._tensor((1, 1, 1, len(layer.bias)), layer.outputs)
         weights = self._model.constant(weight, Quantized(layer.scales.tolist(), axis=axis))
-        self._model.add(operator, [given, weights, self._bias(layer)], [found], *options)
-        return found
+        self._model.add(operator, [rows, weights, self._bias(layer)], [outputs], *options)
+        return outputs
 
     def _bias(self, layer: Int8Layer) -> int:
         scales = (layer.scales * np.float32(layer.inputs.scale)).tolist()
         return self._model.constant(layer.bias, Quantized(scales))
 
-    def _sum(self, one: int, other: int, shape: tuple[int, ...], values: Range) -> int:
-        found = self._tensor(shape, values)
-        self._model.add(_ADD, [one, other], [found], (0, "Int8", 0))
-        return found
+    def _sum(self, first: int, second: int, shape: tuple[int, ...], values: Range) -> int:
+        total = self._tensor(shape, values)
+        self._model.add(_ADD, [first, second], [total], (0, "Int8", 0))
+        return total
 
-    def _concatenated(self, some: list[int], values: Range, axis: int) -> int:
-        shapes = [self._model.shape(one) for one in some]
+    def _concatenated(self, parts: list[int], values: Range, axis: int) -> int:
+        shapes = [self._model.shape(part) for part in parts]
         shape = list(shapes[0])
-        shape[axis] = sum(one[axis] for one in shapes)
-        found = self._tensor(tuple(shape), values)
-        self._model.add(_CONCATENATION, some, [found], (0, "Int32", axis))
-        return found
+        shape[axis] = sum(part[axis] for part in shapes)
+        joined = self._tensor(tuple(shape), values)
+        self._model.add(_CONCATENATION, parts, [joined], (0, "Int32", axis))
+        return joined
 
-    def _largest(self, given: int, values: Range, count: int) -> int:
+    def _largest(self, numbers: int, values: Range, count: int) -> int:
         """The largest of ``count`` numbers each, which are one after the other: ``(1, 1, 1, others)``."""
-        others = int(np.prod(self._model.shape(given))) // count
-        rows = self._shaped(given, (1, count, 1, others), values)
-        found = self._tensor((1, 1, 1, others), values)
+        others = int(np.prod(self._model.shape(numbers))) // count
+        rows = self._shaped(numbers, (1, count, 1, others), values)
+        largest = self._tensor((1, 1, 1, others), values)
         options: list[flat.Option] = [
             *((0, "Int8", _VALID), (1, "Int32", 1), (2, "Int32", 1), (3, "Int32", 1), (4, "Int32", count)),
             (5, "Int8", 0),
         ]
-        self._model.add(_MAX_POOL_2D, [rows], [found], *options)
-        return found
+        self._model.add(_MAX_POOL_2D, [rows], [largest], *options)
+        return largest
 
-    def _logit(self, layer: Int8Layer, given: int) -> int:
+    def _logit(self, layer: Int8Layer, rows: int) -> int:
         """The last layer, from rows to the logit."""
         model, numbers = self._model, layer.weight.size
-        flattened = self._shaped(given, (1, numbers), layer.inputs)
+        flattened = self._shaped(rows, (1, numbers), layer.inputs)
         weight = model.constant(layer.weight.reshape(1, numbers), Quantized(layer.scales.tolist()))
         logit = self._tensor((1, 1), layer.outputs)
         model.add(_FULLY_CONNECTED, [flattened, weight, self._bias(layer)], [logit])

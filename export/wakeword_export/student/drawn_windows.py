@@ -104,14 +104,14 @@ class StudentBatches:
         near = self._any("near", counts["near"])
         ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER
         around = self._ends["near"][near] + self._whole(len(near), *_AROUND)
-        some = [self._cut("words", words, ends), self._cut("near", near, around)]
+        parts = [self._cut("words", words, ends), self._cut("near", near, around)]
         for name in ("talk", "noise"):
             rows = self._any(name, counts[name])
-            some.append(self._cut(name, rows, self._whole(len(rows), WINDOW_FRAMES, SCENE_FRAMES)))
-        some.append(self._speech(counts["speech"] + counts["mined"] - mined))
+            parts.append(self._cut(name, rows, self._whole(len(rows), WINDOW_FRAMES, SCENE_FRAMES)))
+        parts.append(self._speech(counts["speech"] + counts["mined"] - mined))
         if self._mined is not None:
-            some.append(self._mined[torch.randint(len(self._mined), (mined,), generator=self._generator)])
-        windows = torch.cat(some)
+            parts.append(self._mined[torch.randint(len(self._mined), (mined,), generator=self._generator)])
+        windows = torch.cat(parts)
         targets = torch.zeros(len(windows))
         targets[: len(words)] = scenes.word_targets[words]
         targets[len(words) : len(words) + len(near)] = scenes.near_targets[near]
@@ -132,14 +132,14 @@ class StudentBatches:
         frames, scores, places = self._scenes.speech.frames, [], []
         for start, part in self._scenes.speech.parts():
             if len(part) >= WINDOW_FRAMES:
-                found = _means(network(scaled(part)[None]))[0, ::2]
-                scores.append(found)
-                places.append(start + 2 * STRIDE * torch.arange(len(found)))
+                means = _means(network(scaled(part)[None]))[0, ::2]
+                scores.append(means)
+                places.append(start + 2 * STRIDE * torch.arange(len(means)))
         best = torch.cat(scores).topk(min(self._config.mined, sum(map(len, scores)))).indices
         kept = [frames[torch.cat(places)[best][:, None] + torch.arange(WINDOW_FRAMES)]]
         for name, share in (("talk", 4), ("noise", 8)):
             of_scenes = self._frames[name]
-            means = torch.cat([_means(network(scaled(some))) for some in torch.split(of_scenes, 200)])
+            means = torch.cat([_means(network(scaled(batch))) for batch in torch.split(of_scenes, 200)])
             best = means.flatten().topk(min(self._config.mined // share, means.numel())).indices
             rows, first = best // means.shape[1], best % means.shape[1] * STRIDE
             kept.append(self._cut(name, rows, first + WINDOW_FRAMES))

@@ -82,7 +82,7 @@ class SceneMaker:
         if recorded is not None:
             weigh_recorded(weights, store.clips, recorded)
         rows = torch.multinomial(weights, count, replacement=True, generator=self._generator)
-        return self._scenes(rows, lambda some: self._word_waves(store, some))
+        return self._scenes(rows, lambda batch: self._word_waves(store, batch))
 
     def talk(self, count: int) -> Scenes:
         """``count`` scenes of other words, one after the other."""
@@ -94,8 +94,8 @@ class SceneMaker:
 
     def _scenes(self, rows: Tensor, waves_of: Callable[[Tensor], tuple[Tensor, Tensor]]) -> Scenes:
         frames, ends, generator = [], [], self._generator
-        for some in torch.split(rows, _ROWS):
-            waves, word_ends = waves_of(some)
+        for batch in torch.split(rows, _ROWS):
+            waves, word_ends = waves_of(batch)
             for wave, is_coded in zip(waves, torch.rand(len(waves), generator=generator) < 0.5, strict=True):
                 own = micro_features([wave.numpy()])
                 frames.append((rounded_frames(own) if is_coded else own)[-SCENE_FRAMES:])

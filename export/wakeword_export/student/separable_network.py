@@ -45,42 +45,47 @@ class StudentNetwork(nn.Module):
         return self.logits(self.steps(frames)[-1])
 
     def logits(self, steps: Tensor) -> Tensor:
-        """The logits for the output of the last block."""
+        """The logits for the output of the last block: ``(batch, 64, steps)`` -> ``(batch, steps - 4)``."""
         logits: Tensor = self.last(self.dropout(steps))[:, 0]
         return logits
 
     def steps(self, frames: Tensor) -> list[Tensor]:
-        """The output of each block for the same features, ``(batch, 64, steps)``."""
-        steps, found = torch.relu(self.first_norm(self.first(frames.transpose(1, 2)))), []
+        """The output of each block: ``(batch, frames, 40)`` in 0..26 -> ``(batch, 64, steps)``, fewer steps in each."""
+        steps, outputs = torch.relu(self.first_norm(self.first(frames.transpose(1, 2)))), []
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
             steps = torch.relu(norm(mixture(in_time(steps))))
-            found.append(steps)
-        return found
+            outputs.append(steps)
+        return outputs
 
     def by_depth(self) -> list[list[nn.Parameter]]:
-        """The parameters of the first layer, of each block, and of the last layer."""
+        """The parameters of the first layer, of each of the four blocks, and of the last layer: six lists."""
         blocks = zip(self.in_time, self.mixtures, self.norms, strict=True)
         parts = [(self.first, self.first_norm), *blocks, (self.last,)]
         return [[one for module in part for one in module.parameters()] for part in parts]
 
     def folded(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Weight and bias of each layer as in ``Int8Layer``, with its norm in it."""
-        found = [_folded(self.first, self.first_norm)]
+        """Weight and bias ``(outputs,)`` of each of the ten layers, with its norm in it.
+
+        Weights have the shapes of ``Int8Layer``: ``(time, outputs, inputs)``, or ``(time, channels)`` of one in time.
+        """
+        layers = [_folded(self.first, self.first_norm)]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
             assert isinstance(in_time, nn.Conv1d)
             assert isinstance(mixture, nn.Conv1d)
             assert isinstance(norm, nn.BatchNorm1d)
             weight, bias = _arrays(in_time.weight[:, 0].T, in_time.bias)
-            found += [(weight, bias), _folded(mixture, norm)]
-        return [*found, _arrays(self.last.weight.permute(2, 0, 1), self.last.bias)]
+            layers += [(weight, bias), _folded(mixture, norm)]
+        return [*layers, _arrays(self.last.weight.permute(2, 0, 1), self.last.bias)]
 
 
 def _arrays(weight: Tensor, bias: Tensor | None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Both as arrays of the same shapes that no training changes."""
     assert bias is not None
     return np.ascontiguousarray(weight.detach().numpy()), bias.detach().numpy().copy()
 
 
 def _folded(layer: nn.Conv1d, norm: nn.BatchNorm1d) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The weight ``(time, outputs, inputs)`` and bias ``(outputs,)`` of a convolution with the norm that follows it."""
     assert norm.running_var is not None
     assert norm.running_mean is not None
     factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
@@ -106,17 +111,17 @@ def quantised(network: StudentNetwork, windows: NDArray[np.uint8]) -> Int8Net:
 
 @torch.no_grad()
 def _ranges(network: StudentNetwork, frames: NDArray[np.uint8]) -> list[Range]:
-    """The range of the outputs of each layer."""
+    """The range of the outputs of each of the ten layers, for ``(windows, frames, 40)`` uint8."""
     network.eval()
     steps = scaled(torch.from_numpy(frames)).transpose(1, 2)
     steps = torch.relu(network.first_norm(network.first(steps)))
-    found = [_range(steps)]
+    ranges = [_range(steps)]
     for in_time, mixture, norm in zip(network.in_time, network.mixtures, network.norms, strict=True):
         steps = in_time(steps)
-        found.append(_range(steps))
+        ranges.append(_range(steps))
         steps = torch.relu(norm(mixture(steps)))
-        found.append(_range(steps))
-    return [*found, Range.of(-_MAX_LOGIT, _MAX_LOGIT)]
+        ranges.append(_range(steps))
+    return [*ranges, Range.of(-_MAX_LOGIT, _MAX_LOGIT)]
 
 
 def _range(values: Tensor) -> Range:
@@ -124,5 +129,5 @@ def _range(values: Tensor) -> Range:
 
 
 def scaled(frames: Tensor) -> Tensor:
-    """Features in 8 bits as numbers from 0 to 26."""
+    """Features in 8 bits, of any shape, as float32 from 0 to 26."""
     return frames.float() * OF_FEATURES.scale

@@ -15,6 +15,7 @@ from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model, read_model
+from wakeword_export.head.slider_points import HeadPromise
 from wakeword_export.micro.cutoff import chosen_cutoff, micro_scores
 from wakeword_export.micro.device_files import MicroStudent, write_student
 from wakeword_export.micro.filterbank import micro_features
@@ -83,36 +84,50 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
         report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 8 minutes")
-        quieter = far_away(config.augmentation)
-        maker = SceneMaker(stores, quieter, seed=config.seed)
-        people = config.mix.recorded
-        words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
-        near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
-        judge = SceneMaker(held_out, quieter, seed=config.seed + 1)
-        judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
-        report("asking both stages about the clips")
-        scenes = StudentScenes(
-            words,
-            _targets(model, stores[Kind.POSITIVE], words, 1.0, settings.taught),
-            near,
-            _targets(model, stores[Kind.NEAR_NEGATIVE], near, 0.0, settings.taught),
-            maker.talk(settings.negatives),
-            maker.noise(settings.noise),
-            train,
-        )
+        scenes = _training_scenes(config, model, stores, train, report=report)
         network = fit_student(scenes, settings, seed=config.seed)
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
         own = quantised(network, batches.clean(_WINDOWS).numpy())
         net = beside_phonemes(own, model.card)
+        judge = SceneMaker(held_out, far_away(config.augmentation), seed=config.seed + 1)
+        judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
         cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
+    lines = _promised(promise, cutoff, settings.least_recall, only_synthetic=only_synthetic)
+    student = MicroStudent(config.keyword, own, cutoff, lines, phonemes=net is not own)
+    write_student(run / STUDENT_FILE, student)
+    return student
+
+
+def _training_scenes(
+    config: TrainConfig, model: Model, stores: Mapping[Kind, ClipStore], speech: MicroSpeech, *, report: Line
+) -> StudentScenes:
+    """What the student hears in training, and what it is to say of the words: in part what ``model`` says of them."""
+    settings, people = config.student, config.mix.recorded
+    maker = SceneMaker(stores, far_away(config.augmentation), seed=config.seed)
+    words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
+    near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
+    report("asking both stages about the clips")
+    return StudentScenes(
+        words,
+        _targets(model, stores[Kind.POSITIVE], words, 1.0, settings.taught),
+        near,
+        _targets(model, stores[Kind.NEAR_NEGATIVE], near, 0.0, settings.taught),
+        maker.talk(settings.negatives),
+        maker.noise(settings.noise),
+        speech,
+    )
+
+
+def _promised(promise: HeadPromise, cutoff: int, least_recall: float, *, only_synthetic: bool) -> list[str]:
+    """The lines that say what was measured at the cutoff. ``ModelError`` if too few of the words held out are found."""
     ((_, rates),) = promise.rates.items()
     assert rates.recall is not None
     words_held_out = "synthetic words" if only_synthetic else "words of people and synthetic voices"
-    if rates.recall.value < settings.least_recall:
+    if rates.recall.value < least_recall:
         raise ModelError(
-            f"expected a student that finds {settings.least_recall:.0%} of the {words_held_out} held out "
+            f"expected a student that finds {least_recall:.0%} of the {words_held_out} held out "
             f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {cutoff / 255:.3f}; a longer "
             "word, or recordings of it, make a better one"
         )
@@ -121,9 +136,7 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         lines.append(
             "people may be found less often than synthetic words: export with --background and --positives measures it"
         )
-    student = MicroStudent(config.keyword, own, cutoff, lines, phonemes=net is not own)
-    write_student(run / STUDENT_FILE, student)
-    return student
+    return lines
 
 
 def heard_by(net: MicroNet, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> ScoreSet:
@@ -163,12 +176,12 @@ def _speech(
     dealt = packed_clips(pack, phrases, validation=config.student.validation_share)
     clips = [clip for clip in dealt if clip.part is not None and clip.part[1] * FRAMES_A_SECOND <= len(frames)]
     clips = [clip for clip in clips if clip.speaker not in without]
-    found = []
+    speeches = []
     for split, store in zip((Split.TRAIN, Split.VALIDATION), recorded, strict=True):
         own = PackedStore([clip for clip in clips if clip.split is split], pack)
         speech = MicroSpeech(frames, own.starts, own.lengths)
-        found.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
-    return found[0], found[1]
+        speeches.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
+    return speeches[0], speeches[1]
 
 
 def _person(clip: Clip) -> str:
@@ -180,8 +193,8 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
     rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
     features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
-    features = [some for some in features if len(some) >= WINDOW_FRAMES]
-    lengths = torch.tensor([len(some) for some in features], dtype=torch.int64)
+    features = [frames for frames in features if len(frames) >= WINDOW_FRAMES]
+    lengths = torch.tensor([len(frames) for frames in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
 

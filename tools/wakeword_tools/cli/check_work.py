@@ -56,10 +56,10 @@ def print_check(options: CheckOptions) -> None:
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]
-    phrases = [one for one in longest if one.grade in better]
+    phrases = [phrase for phrase in longest if phrase.grade in better]
     spellings = respelt(keyword) if english else []
     if options.as_json:
-        content = {**_entry(advice), "spellings": spellings, "longer": [_entry(one) for one in phrases]}
+        content = {**_entry(advice), "spellings": spellings, "longer": [_entry(phrase) for phrase in phrases]}
         print(json.dumps(content, indent=1, allow_nan=False))
     else:
         _print(advice, phrases, spellings)
@@ -79,8 +79,13 @@ def _entry(advice: Advice) -> dict[str, object]:
         "close_words_per_hour": _known(advice.close_per_hour),
         "by_ear": (promise := advice.text_promise) and {"per_hour": _known(promise.per_hour), "recall": promise.recall},
         "said": [
-            {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": _known(one.per_hour)}
-            for one in _listed(advice)
+            {
+                "text": phrase.text,
+                "relation": phrase.relation,
+                "distance": phrase.distance,
+                "per_hour": _known(phrase.per_hour),
+            }
+            for phrase in _listed(advice)
         ],
     }
 
@@ -92,12 +97,12 @@ def _known(per_hour: float) -> float | None:
 
 def _listed(advice: Advice) -> list[LikelyPhrase]:
     """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
-    often_enough = (one for one in advice.confusable_phrases if one.per_hour >= SELDOM)
-    return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:_MAX_LISTED]
+    frequent = (phrase for phrase in advice.confusable_phrases if phrase.per_hour >= SELDOM)
+    return sorted(frequent, key=lambda phrase: phrase.per_hour * 10**-phrase.distance, reverse=True)[:_MAX_LISTED]
 
 
-def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
-    screen = console()
+def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
+    """A line for each thing that is graded, with its grade and what would be a good one."""
     grades = advice.grades
     lines = {
         f"length       {counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}": (
@@ -122,6 +127,11 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
         )
         why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
         lines[f"by ear       {hears}"] = (grades["by ear"], why)
+    return lines
+
+
+def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
+    screen, lines = console(), _graded(advice)
     width = max(map(len, lines))
     of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
     screen.print(f"{printable(advice.keyword)}{of}: {advice.grade}")

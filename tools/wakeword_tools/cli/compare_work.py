@@ -27,8 +27,8 @@ def compare(options: CompareOptions) -> None:
     ``CalibrationError`` for too few hours, ``ModelError`` and ``DataError`` for files that cannot be read or used.
     """
     own = [name for name in (options.old, options.new) if name]
-    given = [*own, *(options.engine or ())]
-    if len(set(given)) != len(given):
+    engines = [*own, *(options.engine or ())]
+    if len(set(engines)) != len(engines):
         raise ConfigError("expected different engines, got one of them twice")
     read = [(file, read_subject(file)) for file in map(model_file, own)]
     read += [read_engine(text) for text in options.engine or ()]
@@ -36,12 +36,12 @@ def compare(options: CompareOptions) -> None:
     word, rate = one_word(models), options.fa_per_hour
     used = models if options.verify else [model.stage_one() for model in models]
     (scored,) = scoring(options, files, used, verify=options.verify, delays=True)
-    warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
+    warn_of_seen_recordings(dict(zip(engines, used, strict=True)), scored)
     if scored.sets[0].only_synthetic:
         note("warning: all positives are synthetic; with people the answer can be another")
     standings = judge(used, scored, rate)
     warn_of_few_hours(scored.sets[0].hours, rate)
-    judged = [_Judged(*row) for row in zip(given, standings, only_one_finds(standings), strict=True)]
+    judged = [_Judged(*row) for row in zip(engines, standings, only_one_finds(standings), strict=True)]
     give_results(options, _content(word, judged, scored, rate), lambda: _print(word, scored, judged, rate))
 
 
@@ -57,15 +57,15 @@ def _content(word: str, judged: Sequence[_Judged], scored: Scored, rate: float) 
     """The figures as JSON: the same for any number of processes."""
     positives, background = scored.recordings[Kind.POSITIVE], scored.recordings[Kind.BACKGROUND]
     engines = []
-    for name, one, only in judged:
-        row = {"engine": name, **asdict(one), "only": [positives[place].name for place in only]}
+    for name, standing, only in judged:
+        row = {"engine": name, **asdict(standing), "only": [positives[place].name for place in only]}
         del row["found"]
         engines.append(row)
     return {
         "word": word,
         "fa_per_hour": rate,
         "hours": scored.sets[0].hours,
-        "left_out_seconds": sum(one.left_out for one in background),
+        "left_out_seconds": sum(recording.left_out for recording in background),
         "positives": len(positives),
         "speakers": speakers_named(positives),
         "fingerprint": scored.fingerprint,
@@ -79,26 +79,26 @@ def _print(word: str, scored: Scored, judged: Sequence[_Judged], rate: float) ->
     screen.print(printable(f"'{word}': {scored.description}, {speakers}"))
     columns = ("found, % (95 %)", "- the first", "false accepts", "delay, 95 % below", "alone")
     made = table(f"all at {at}; * where the interval excludes zero", "", *columns)
-    for one in judged:
-        made.add_row(_label(one.name), *_cells(one))
+    for engine in judged:
+        made.add_row(_label(engine.name), *_cells(engine))
     screen.print(made)
     for name, standing, _ in judged:
         if standing.difference is not None:
             screen.print(_verdict((judged[0].name, name), standing.difference, at), soft_wrap=True)
 
 
-def _label(given: str) -> str:
+def _label(engine: str) -> str:
     """The name as it was given, of a path only the file's."""
-    name, colon, place = given.rpartition(":")
+    name, colon, place = engine.rpartition(":")
     return printable(f"{name}{colon}{Path(place).name}")
 
 
 def _cells(judged: _Judged) -> list[str]:
     """The figures of an engine, in words: recall, difference, false accepts, delay, words that no other one finds."""
-    one = judged.standing
-    change, delay, fired = one.difference, one.delay, one.false_accepts_per_hour
+    standing = judged.standing
+    change, delay, fired = standing.difference, standing.delay, standing.false_accepts_per_hour
     return [
-        _percent(one.recall, one.low, one.high, ""),
+        _percent(standing.recall, standing.low, standing.high, ""),
         "" if change is None else _percent(change.second - change.first, change.low, change.high, "+"),
         f"{fired.count}, {fired.value:.2f} an hour",
         "" if delay is None else f"{delay.median:.2f} s, {delay.percentile_95:.2f} s",

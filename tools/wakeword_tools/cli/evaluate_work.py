@@ -68,9 +68,9 @@ def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequenc
     clips = len(counts) * min(counts, default=0)
     if clips and clips * min(fprs) < 3:
         needed = -(-3 // (min(fprs) * len(counts)))
-        given = " and ".join(map(str, counts))
+        sizes = " and ".join(map(str, counts))
         of_each = "" if len(counts) == 1 else " of each kind"
-        note(f"warning: {given} negative clips show little of fpr={min(fprs):g}; give {needed:.0f} or more{of_each}")
+        note(f"warning: {sizes} negative clips show little of fpr={min(fprs):g}; give {needed:.0f} or more{of_each}")
     if scores.hours:
         warn_of_few_hours(scores.hours, min(rates))
     if scores.only_synthetic:
@@ -126,7 +126,10 @@ def report_on(
     """
     clean = scored.sets[0]
     # Background is scored once, without added noise.
-    sets = [dataclasses.replace(some.sets[0], streams=clean.streams, hours=clean.hours) for some in noisy.values()]
+    sets = [
+        dataclasses.replace(with_noise.sets[0], streams=clean.streams, hours=clean.hours)
+        for with_noise in noisy.values()
+    ]
     report, *of_noise = (
         evaluate_model(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
         for scores in (clean, *sets)

@@ -60,8 +60,8 @@ def report_table(label: str, report: ModelReport) -> Table:
         "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
     }
     for name, recalls in groups.items():
-        for target, one in recalls.items():
-            figure = f"{interval(one.recall, one.low, one.high)} at {threshold(one.threshold)}"
+        for target, recall in recalls.items():
+            figure = f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"
             made.add_row(name.format(target), figure)
     return made
 
@@ -92,13 +92,13 @@ def noise_table(label: str, report: ModelReport) -> Table:
     made = table(f"{label}: recall with noise mixed in, SNR of the word", "", *conditions)
     for group in ("recall_at_fpr", "recall_at_fa_per_hour"):
         for target in getattr(report, group):
-            found = [getattr(condition, group)[target] for condition in conditions.values()]
+            recalls = [getattr(condition, group)[target] for condition in conditions.values()]
             name = f"{group.replace('_', ' ', 1).replace('at_', 'at ')}={target}"
-            made.add_row(name, *(interval(one.recall, one.low, one.high) for one in found))
+            made.add_row(name, *(interval(recall.recall, recall.low, recall.high) for recall in recalls))
     for name in report.operating_points:
         points = [condition.operating_points[name].measured for condition in conditions.values()]
-        made.add_row(f"recall, point {name}", *(rate(one.recall) for one in points))
-        made.add_row("  FPR, negatives", *(rate(one.fpr_negatives) for one in points))
+        made.add_row(f"recall, point {name}", *(rate(point.recall) for point in points))
+        made.add_row("  FPR, negatives", *(rate(point.fpr_negatives) for point in points))
         if report.near_negatives:
-            made.add_row("  FPR, near negatives", *(rate(one.fpr_near_negatives) for one in points))
+            made.add_row("  FPR, near negatives", *(rate(point.fpr_near_negatives) for point in points))
     return made

@@ -50,10 +50,10 @@ def synthesise_set(options: SynthOptions) -> None:
     distances = {keyword: 0.0}
     if options.near_negatives:
         chosen = _near_negatives(options, voices)
-        distances = {one.text: one.distance for one in chosen}
+        distances = {near.text: near.distance for near in chosen}
         if out is None:
-            for one in chosen:
-                print(f"{one.text:<28} # {one.distance:.2f}  {one.origin:<11} {' '.join(one.phones)}")
+            for near in chosen:
+                print(f"{near.text:<28} # {near.distance:.2f}  {near.origin:<11} {' '.join(near.phones)}")
     elif out is None:
         print(keyword)
     if out is not None:

@@ -66,12 +66,12 @@ def _list(language: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(listed, indent=1))
     else:
-        for one in listed:
-            own = "" if code == ENGLISH else f", {one['speaks']} of the language"
-            line = "{engine:<10} {kind:<8} {speakers:>4} speaker(s){own}  {licence}".format(own=own, **one)
+        for engine in listed:
+            own = "" if code == ENGLISH else f", {engine['speaks']} of the language"
+            line = "{engine:<10} {kind:<8} {speakers:>4} speaker(s){own}  {licence}".format(own=own, **engine)
             print(printable(line))
     natural = installed_engines("natural")
-    if code != ENGLISH and not any(one["speaks"] for one in listed if one["kind"] == "natural"):
+    if code != ENGLISH and not any(engine["speaks"] for engine in listed if engine["kind"] == "natural"):
         note(f"none of the natural voices speaks {name_of_language(code)}: they say its phonemes with their own accent")
     if not natural:
         note(
@@ -95,16 +95,16 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, ob
         for engine in engines:
             name = engine.partition(":")[0]
             try:
-                found = voices_in(language, engines=[engine])
+                voices = voices_in(language, engines=[engine])
             except WakewordError as error:
                 note(f"{name}: {error}")
                 continue
-            if not found:
+            if not voices:
                 continue
             folder = folders.get(name)
-            own = found if kind == "fast" else of_language(found, language)
+            own = voices if kind == "fast" else of_language(voices, language)
             speakers, speaks = (
-                len({voice.source for voice in some if "+" not in voice.source}) for some in (found, own)
+                len({voice.source for voice in group if "+" not in voice.source}) for group in (voices, own)
             )
-            row = {"engine": name, "kind": kind, "speakers": speakers, "licence": found[0].licence}
+            row = {"engine": name, "kind": kind, "speakers": speakers, "licence": voices[0].licence}
             yield row | {"folder": None if folder is None else str(folder), "speaks": speaks}

@@ -97,28 +97,38 @@ def synthesize(
     digest = hashlib.sha256(json.dumps([row for _, row in items], sort_keys=True).encode()).hexdigest()
     try:
         with resumable_folder(target, digest, resume=resume) as folder:
-            made = []
-            for done, (row, recipe, failure) in enumerate(_spoken(items, folder, executor), 1):
-                if failure is None:
-                    made.append(row)
-                elif not skip:
-                    raise failure
-                else:
-                    events.note(f"left out {recipe.text!r} by {recipe.voice.name}: {failure}")
-                    if done == _HOPELESS and not made:
-                        raise SynthesisError(
-                            f"expected clips, but none of the first {done} of {len(items)} could be spoken; correct the "
-                            "command, or try other voices or texts"
-                        )
-                events.share(done / len(items))
-            if not made:
-                raise SynthesisError(
-                    f"expected clips, but none of {len(items)} could be spoken; try other voices or texts"
-                )
-            write_manifest(folder, made)
+            write_manifest(folder, _made(items, folder, executor, skip=skip, events=events))
     except OSError as error:
         raise SynthesisError(f"could not write the clips to {target}: {reason_of(error)}") from error
     return target
+
+
+def _made(
+    items: Sequence[tuple[Recipe, Mapping[str, object]]],
+    folder: Path,
+    executor: Executor,
+    *,
+    skip: bool,
+    events: Events,
+) -> list[Mapping[str, object]]:
+    """The rows of the clips that could be spoken, and are now in ``folder``. Raises as ``synthesize`` does."""
+    made = []
+    for done, (row, recipe, failure) in enumerate(_spoken(items, folder, executor), 1):
+        if failure is None:
+            made.append(row)
+        elif not skip:
+            raise failure
+        else:
+            events.note(f"left out {recipe.text!r} by {recipe.voice.name}: {failure}")
+            if done == _HOPELESS and not made:
+                raise SynthesisError(
+                    f"expected clips, but none of the first {done} of {len(items)} could be spoken; correct the "
+                    "command, or try other voices or texts"
+                )
+        events.share(done / len(items))
+    if not made:
+        raise SynthesisError(f"expected clips, but none of {len(items)} could be spoken; try other voices or texts")
+    return made
 
 
 def _spoken(

@@ -60,11 +60,11 @@ def voice_scores(manifest: Path, ways: Sequence[RecognisedWay], network: Phoneme
             continue
         score = keyword.score(network.log_probabilities(read_audio(manifest.parent / row.file)))
         heard.setdefault(judged, []).append(score)
-    found = [
+    voices = [
         VoiceScore(voice, engine, float(median(scores)), counts[engine, voice])
         for (engine, voice), scores in heard.items()
     ]
-    return sorted(_judged(found), key=lambda one: (one.score, one.voice))
+    return sorted(_judged(voices), key=lambda voice: (voice.score, voice.voice))
 
 
 def _names(rows: Sequence[Row]) -> list[str]:
@@ -77,15 +77,17 @@ def _names(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _judged(found: Sequence[VoiceScore]) -> list[VoiceScore]:
+def _judged(voices: Sequence[VoiceScore]) -> list[VoiceScore]:
     judged = []
-    for engine in dict.fromkeys(one.engine for one in found):
-        own = [one for one in found if one.engine == engine]
-        limit = min(POOR, median(one.score for one in own) - _BELOW_ENGINE)
-        poor = {one.voice for one in own if one.score < limit and one.clips >= _ENOUGH}
+    for engine in dict.fromkeys(voice.engine for voice in voices):
+        own = [voice for voice in voices if voice.engine == engine]
+        limit = min(POOR, median(voice.score for voice in own) - _BELOW_ENGINE)
+        poor = {voice.voice for voice in own if voice.score < limit and voice.clips >= _ENOUGH}
         if len(poor) > _MAX_LEFT_OUT * len(own):
             poor = set()
-        judged += [VoiceScore(one.voice, one.engine, one.score, one.clips, one.voice in poor) for one in own]
+        judged += [
+            VoiceScore(voice.voice, voice.engine, voice.score, voice.clips, voice.voice in poor) for voice in own
+        ]
     return judged
 
 

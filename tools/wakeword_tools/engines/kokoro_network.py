@@ -99,13 +99,13 @@ class KokoroNetwork:
 def _with_arrows(own: str, ipa: str) -> str:
     """Mandarin's IPA with its tones, which only espeak-ng's own phonemes tell apart; empty where they do not agree."""
     pairs = [
-        (one, symbol)
+        (sounds, symbol)
         for word, spelled in zip(own.split(), ipa.split(), strict=False)
-        for one, symbol in zip(word.split("·"), spelled.split("·"), strict=False)
+        for sounds, symbol in zip(word.split("·"), spelled.split("·"), strict=False)
     ]
     found = ""
-    for one, symbol in pairs:
-        tone = re.search(r"\d+$", one)
+    for sounds, symbol in pairs:
+        tone = re.search(r"\d+$", sounds)
         aspirated = re.sub("(?<=[^ˈˌ])h$", "ʰ", symbol)
         found += re.sub("[0-9ɜ]+$", "", symbol) + _TONES.get(tone.group(), "") if tone else aspirated
     return found

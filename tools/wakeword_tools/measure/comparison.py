@@ -72,8 +72,8 @@ def judge(
     """
     _require_hours(scored.sets[0].hours, rate)
     sets = [
-        dataclasses.replace(one, positives=_in_streams(subject, words))
-        for subject, one, words in zip(subjects, scored.sets, scored.words, strict=True)
+        dataclasses.replace(scores, positives=_in_streams(subject, words))
+        for subject, scores, words in zip(subjects, scored.sets, scored.words, strict=True)
     ]
     speakers = _speakers_of(scored.recordings[Kind.POSITIVE])
     drawn = resampled(sets, [recall_at_rate(rate)], speakers=speakers, seed=seed, resamples=resamples)[:, 0]
@@ -82,7 +82,7 @@ def judge(
         threshold = choose_fa_per_hour(scores, rate).threshold
         rates = measure(scores, threshold)
         assert rates.false_accepts_per_hour is not None
-        found = (scores.positives >= threshold).tolist()
+        is_found = (scores.positives >= threshold).tolist()
         least, most = clopper_pearson(rates.recall.value * len(set(speakers)), len(set(speakers)))
         low, high = np.percentile(drawn[:, place], [2.5, 97.5]).tolist()
         first = standings[0] if standings else None
@@ -93,17 +93,17 @@ def judge(
                 min(low, least),
                 max(high, most),
                 rates.false_accepts_per_hour,
-                None if first is None else _difference(first.found, found, drawn[:, place] - drawn[:, 0]),
+                None if first is None else _difference(first.found, is_found, drawn[:, place] - drawn[:, 0]),
                 latency(subject, words, threshold),
-                found,
+                is_found,
             )
         )
     return standings
 
 
-def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.float64]) -> PairedDifference:
+def _difference(first: Sequence[bool], second: Sequence[bool], drawn: NDArray[np.float64]) -> PairedDifference:
     """Recall against the first engine. The interval also covers the one for clips: where none differs, none is drawn."""
-    by_clip = paired_shares(first, found)
+    by_clip = paired_shares(first, second)
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
     return dataclasses.replace(by_clip, low=min(low, by_clip.low), high=max(high, by_clip.high))
 
@@ -111,14 +111,17 @@ def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.
 def speakers_named(recordings: Sequence[ReadRecording]) -> int | None:
     """How many speakers there are, a recording without a name as one of its own; ``None`` if no recording has a name."""
     known_speakers = _known_speakers(recordings)
-    is_named = any(one.path in known_speakers or speaker_of(one.path) != one.path.stem for one in recordings)
+    is_named = any(
+        recording.path in known_speakers or speaker_of(recording.path) != recording.path.stem
+        for recording in recordings
+    )
     return len(set(_speakers_of(recordings))) if is_named else None
 
 
 def _speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
     """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
     known_speakers = _known_speakers(recordings)
-    return [known_speakers.get(one.path, speaker_of(one.path)) for one in recordings]
+    return [known_speakers.get(recording.path, speaker_of(recording.path)) for recording in recordings]
 
 
 def _known_speakers(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
@@ -128,7 +131,7 @@ def _known_speakers(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
 
 def only_one_finds(standings: Sequence[Standing]) -> list[list[int]]:
     """For each engine the places of the words that no other engine finds; none if it is the only one."""
-    found = np.array([one.found for one in standings])
+    found = np.array([standing.found for standing in standings])
     alone = found & (found.sum(axis=0) == 1) & (len(standings) > 1)
     return [np.flatnonzero(row).tolist() for row in alone]
 
@@ -178,14 +181,14 @@ def resampled(
     Bootstrap" (1993).
     """
     random = np.random.default_rng(seed)
-    peaks = _peaks([one.streams for one in sets])
+    peaks = _peaks([scores.streams for scores in sets])
     values = np.zeros((resamples, len(metrics), len(sets)))
     # The places of what is drawn together: of each speaker, or of each clip.
     names = np.array(speakers or range(len(sets[0].positives)))
     said = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     for resample in values:
         positives, blocks = (random.integers(0, max(count, 1), count) for count in (len(said), len(peaks[0])))
-        chosen = np.concatenate([np.zeros(0, np.int64), *(said[one] for one in positives)])
+        chosen = np.concatenate([np.zeros(0, np.int64), *(said[place] for place in positives)])
         for column, (scores, of_blocks) in enumerate(zip(sets, peaks, strict=True)):
             drawn = np.concatenate([np.zeros(0), *(of_blocks[block] for block in blocks)])
             resample[:, column] = [

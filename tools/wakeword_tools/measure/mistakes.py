@@ -69,7 +69,7 @@ def find_mistakes(model: Subject, scored: Scored, scores: ScoreSet, threshold: f
         for recording, score in zip(scored.recordings[Kind.POSITIVE], scores.positives.tolist(), strict=True)
         if score < threshold
     ]
-    return sorted(accepted, key=lambda one: -one.peak) + sorted(missed, key=lambda one: one.peak)
+    return sorted(accepted, key=lambda mistake: -mistake.peak) + sorted(missed, key=lambda mistake: mistake.peak)
 
 
 def _peak(stream: Scores, index: int, threshold: float) -> float:
@@ -84,26 +84,26 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MAX_MIST
     ``AudioFileError`` if a recording is no longer there.
     """
     chosen = [
-        (number, one)
+        (number, mistake)
         for sort in (FALSE_ACCEPTS, MISSED)
-        for number, one in enumerate([some for some in mistakes if some.sort == sort][:most], 1)
+        for number, mistake in enumerate([mistake for mistake in mistakes if mistake.sort == sort][:most], 1)
     ]
     saved: list[Mistake] = []
     with new_folder(folder, private=True) as target:
         for sort in (FALSE_ACCEPTS, MISSED):
             (target / sort).mkdir()
         by_file: dict[str, list[tuple[int, Mistake]]] = {}
-        for number, one in chosen:
-            by_file.setdefault(one.file, []).append((number, one))
+        for number, mistake in chosen:
+            by_file.setdefault(mistake.file, []).append((number, mistake))
         # By recording, so that a long one is decoded only once for all of its excerpts.
         for file, of_file in by_file.items():
             samples = read_audio(file)
-            for number, one in of_file:
-                audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(one.file).stem}.flac"
-                first = max(0, round((one.start - _BEFORE) * SAMPLE_RATE)) if one.sort == FALSE_ACCEPTS else 0
-                last = round((one.end + _AFTER) * SAMPLE_RATE)
+            for number, mistake in of_file:
+                audio = f"{mistake.sort}/{number:03}-{mistake.peak:.4f}-{Path(mistake.file).stem}.flac"
+                first = max(0, round((mistake.start - _BEFORE) * SAMPLE_RATE)) if mistake.sort == FALSE_ACCEPTS else 0
+                last = round((mistake.end + _AFTER) * SAMPLE_RATE)
                 write_audio(target / audio, samples[first:last])
-                saved.append(Mistake(**{**asdict(one), "audio": audio}))
-        saved.sort(key=lambda one: one.audio)
-        write_json(target / "index.json", [asdict(one) for one in saved])
+                saved.append(Mistake(**{**asdict(mistake), "audio": audio}))
+        saved.sort(key=lambda mistake: mistake.audio)
+        write_json(target / "index.json", [asdict(mistake) for mistake in saved])
     return saved

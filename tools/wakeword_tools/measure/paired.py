@@ -41,8 +41,8 @@ def paired_shares(first: Sequence[bool], second: Sequence[bool]) -> PairedDiffer
     other_low, other_high = wilson(both + only_first, count)
     phi = _correlation(both, only_second, only_first, neither)
 
-    def distance(one: float, two: float) -> float:
-        return math.sqrt(max(0.0, one**2 - 2 * phi * one * two + two**2))
+    def distance(of_one: float, of_other: float) -> float:
+        return math.sqrt(max(0.0, of_one**2 - 2 * phi * of_one * of_other + of_other**2))
 
     difference = share - other
     return PairedDifference(

@@ -123,11 +123,13 @@ def supported_target(scores: ScoreSet, target: Target, *, confidence: float | No
     if rate == target.value:
         return target
     # Rounded up, so that what is asked for is enough.
-    none, one = (np.ceil(10 * hours_needed(target.value, confidence=sure, events=events)) / 10 for events in (0, 1))
+    hours_without, hours_with_one = (
+        np.ceil(10 * hours_needed(target.value, confidence=sure, events=events)) / 10 for events in (0, 1)
+    )
     supported = Target(RateKind.FA_PER_HOUR, rate)
     warn(
         f"warning: {scores.hours:.2f} h of background support only {supported.name} at {sure:.0%}, not {target.name}; "
-        f"{none:.1f} h without a false accept, or {one:.1f} h with one, would prove {target.name}"
+        f"{hours_without:.1f} h without a false accept, or {hours_with_one:.1f} h with one, would prove {target.name}"
     )
     return supported
 

@@ -87,22 +87,24 @@ class Measured:
     @property
     def fpr(self) -> float | None:
         """The rate that ``fpr=`` points are named by: the mean over the kinds of negatives that were measured."""
-        rates = [one.value for one in (self.fpr_negatives, self.fpr_near_negatives) if one is not None]
+        rates = [rate.value for rate in (self.fpr_negatives, self.fpr_near_negatives) if rate is not None]
         return sum(rates) / len(rates) if rates else None
 
 
 def measure(scores: ScoreSet, threshold: float) -> Measured:
     """The rates of ``threshold`` on these scores; ``None`` where there are no recordings."""
     others = scores.negatives, scores.near_negatives, scores.synthetic_positives
-    negatives, near, synthetic = (share_at(some, threshold) if len(some) else None for some in others)
+    negatives, near, synthetic = (
+        share_at(scores_of_kind, threshold) if len(scores_of_kind) else None for scores_of_kind in others
+    )
     fired = false_accepts_at(scores, threshold) if scores.hours else None
     return Measured(share_at(scores.positives, threshold), negatives, near, fired, synthetic)
 
 
-def share_at(some: Scores, threshold: float) -> Rate:
+def share_at(scores: Scores, threshold: float) -> Rate:
     """The share of clips, ``(n,)`` and not none, that reach a threshold."""
-    count = int((some >= threshold).sum())
-    return Rate(count / len(some), *clopper_pearson(count, len(some)), count, len(some))
+    count = int((scores >= threshold).sum())
+    return Rate(count / len(scores), *clopper_pearson(count, len(scores)), count, len(scores))
 
 
 def false_accepts_at(scores: ScoreSet, threshold: float) -> Rate:
@@ -146,8 +148,8 @@ def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confid
     threshold = max(with_room(lowest, scores.everything), scores.least_threshold)
     accepted = accepted_at(threshold)
     below = [group[group < threshold] for group in groups]
-    highest = max((float(some.max()) for some in below if len(some)), default=-np.inf)
-    tied = [int((some == highest).sum()) for some in below]
+    highest = max((float(lower.max()) for lower in below if len(lower)), default=-np.inf)
+    tied = [int((lower == highest).sum()) for lower in below]
     one_more = [passed + (index == int(np.argmax(tied))) for index, passed in enumerate(accepted)]
     return Choice(threshold, assurance(accepted), sum(tied) if sum(tied) > 1 and keeps(one_more) else 0)
 

@@ -138,13 +138,13 @@ def scored_rows(
     seen = SeenRecordings(warn)
     used: dict[Kind, list[ScoredFile]] = {kind: [] for kind in SCORED_KINDS}
     for kind, of_kind in groupby(rows, lambda row: row[0].kind):
-        for _, one in of_kind:
-            if one.recording is None:
-                seen.unreadable(one.error)
-            elif seen.is_new(one.recording, kind):
-                used[kind].append(one)
-        if (given := chosen.files.get(kind)) and not used[kind]:
-            raise DataError(f"none of the {len(given)} {kind_in_words(kind)} could be used; see the warnings above")
+        for _, file in of_kind:
+            if file.recording is None:
+                seen.unreadable(file.error)
+            elif seen.is_new(file.recording, kind):
+                used[kind].append(file)
+        if (files := chosen.files.get(kind)) and not used[kind]:
+            raise DataError(f"none of the {len(files)} {kind_in_words(kind)} could be used; see the warnings above")
     seen.report_copies()
     variants = max((len(row.scores) for of_kind in used.values() for row in of_kind), default=1)
     return [_variant(number, used, chosen, models, seen.skipped) for number in range(variants)]
@@ -164,17 +164,17 @@ def _variant(
     rows: dict[Kind, list[_Row]] = {}
     for kind, of_kind in used.items():
         rows[kind] = []
-        for one in of_kind:
-            assert one.recording is not None
-            row = _Row(one.recording, list(one.scores[0 if kind is Kind.BACKGROUND else number]), one.words)
-            is_part = kind is Kind.BACKGROUND and one.recording.path in chosen.parts
-            rows[kind].append(_in_parts(row, chosen.parts[one.recording.path], models) if is_part else row)
+        for file in of_kind:
+            assert file.recording is not None
+            row = _Row(file.recording, list(file.scores[0 if kind is Kind.BACKGROUND else number]), file.words)
+            is_part = kind is Kind.BACKGROUND and file.recording.path in chosen.parts
+            rows[kind].append(_in_parts(row, chosen.parts[file.recording.path], models) if is_part else row)
     synthetic = chosen.synthetic
     of_people = [row for row in rows[Kind.POSITIVE] if row.recording.path not in synthetic]
     apart = [row for row in rows[Kind.POSITIVE] if row.recording.path in synthetic] if of_people else []
     judged = {**rows, Kind.POSITIVE: of_people or rows[Kind.POSITIVE]}
-    recordings = {kind: [row.recording for row in some] for kind, some in judged.items()}
-    hours = sum(one.seconds - one.left_out for one in recordings[Kind.BACKGROUND]) / 3600
+    recordings = {kind: [row.recording for row in of_kind] for kind, of_kind in judged.items()}
+    hours = sum(recording.seconds - recording.left_out for recording in recordings[Kind.BACKGROUND]) / 3600
     sets = [
         ScoreSet(
             positives=_joined(judged[Kind.POSITIVE], index),
@@ -197,15 +197,15 @@ def _variant(
 def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Subject]) -> _Row:
     """The row with a score of 0, which no threshold is, for every window that is not inside one of the parts."""
     recording, streams, _ = row
-    found, left_out = [], 0.0
+    masked, left_out = [], 0.0
     for model, scores in zip(models, streams, strict=True):
         step = HOP_SAMPLES / SAMPLE_RATE
         ends = step * np.arange(len(scores)) + first_end(model) / SAMPLE_RATE
         starts, ends = ends - look(model) / SAMPLE_RATE, np.minimum(ends, recording.seconds)
         inside = inside_parts(starts, ends, parts)
-        found.append(np.where(inside, scores, 0.0))
+        masked.append(np.where(inside, scores, 0.0))
         left_out = max(left_out, min(recording.seconds, step * float((~inside).sum())))
-    return _Row(dataclasses.replace(recording, left_out=left_out), found)
+    return _Row(dataclasses.replace(recording, left_out=left_out), masked)
 
 
 def inside_parts(starts: NDArray[Any], ends: NDArray[Any], parts: Sequence[TimedText]) -> NDArray[np.bool_]:

@@ -52,10 +52,10 @@ class ScoredFile:
 def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
     """A recording as an item; a file that is not there has no size, and its row says so."""
     try:
-        found = place if isinstance(place, Source) else local_recording(place)
+        recording = place if isinstance(place, Source) else local_recording(place)
     except OSError:
         return ScoredItem(str(place), 0, "", kind)
-    return ScoredItem(found.name, found.size, found.stamp, kind)
+    return ScoredItem(recording.name, recording.size, recording.stamp, kind)
 
 
 class ScoreWork:
@@ -94,11 +94,11 @@ class ScoreWork:
         def scored(item: ScoredItem) -> ScoredFile:
             reported = Reported(report, item.size)
             try:
-                found = self._scored(models, scorer, item, partial(reported.at, length=item.seconds))
+                row = self._scored(models, scorer, item, partial(reported.at, length=item.seconds))
             except AudioError as error:
-                found = ScoredFile(None, error=str(error))
-            reported.finish(0.0 if found.recording is None else found.recording.seconds)
-            return found
+                row = ScoredFile(None, error=str(error))
+            reported.finish(0.0 if row.recording is None else row.recording.seconds)
+            return row
 
         return scored
 
@@ -116,7 +116,7 @@ class ScoreWork:
         sounds: list[Array] = [samples]
         if self._noise is not None:
             sounds += (self._noise.mix(samples, recording, snr=ratio) for ratio in self._noise.ratios)
-        scores = [[one.max(keepdims=True) for one in scorer.score([sound])] for sound in sounds]
+        scores = [[stream.max(keepdims=True) for stream in scorer.score([sound])] for sound in sounds]
         is_spoken = self._delays and item.kind is Kind.POSITIVE
         words = [spoken_word(model, samples) for model in models] if is_spoken else []
         return ScoredFile(recording, scores, words=words)

@@ -21,13 +21,13 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     these are; ``report`` gets a line about them. Transcripts and the manifests of synthetic clips are looked for in folders
     and next to files of this machine. Raises as ``find_files`` does, and ``DataError`` for one that cannot be read.
     """
-    places = {kind: list(expanded(some)) for kind, some in places.items()}
+    places = {kind: list(expanded(of_kind)) for kind, of_kind in places.items()}
     files = find_files(places, report=report)
     folders = {kind: [Path(place) for place in some if Path(place).is_dir()] for kind, some in places.items()}
-    alone = {kind: _outside(folders[kind], some) for kind, some in files.items()}
+    alone = {kind: _outside(folders[kind], of_kind) for kind, of_kind in files.items()}
     parts = _free_parts(folders.get(Kind.BACKGROUND, ()), alone.get(Kind.BACKGROUND, ()), keyword, report)
     if Kind.BACKGROUND in files:
-        files[Kind.BACKGROUND] = [one for one in files[Kind.BACKGROUND] if parts.get(Path(one.name), True)]
+        files[Kind.BACKGROUND] = [file for file in files[Kind.BACKGROUND] if parts.get(Path(file.name), True)]
     synthetic = _synthetic_files(folders.get(Kind.POSITIVE, ()), alone.get(Kind.POSITIVE, ()))
     return Selection(files, parts, synthetic)
 
@@ -48,14 +48,14 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
             raise error
         left_out.append(error)
 
-    found = {kind: find_recordings(some, failed=fail) for kind, some in places.items()}
+    found = {kind: find_recordings(of_kind, failed=fail) for kind, of_kind in places.items()}
     for error in left_out:
         if any(places[kind] and not files for kind, files in found.items()):
             raise error
         report(f"warning: {error}")
-    positives = {resolved(one.name) for one in found.get(Kind.POSITIVE, ())}
+    positives = {resolved(recording.name) for recording in found.get(Kind.POSITIVE, ())}
     for kind, files in found.items():
-        both = [one for one in files if kind is not Kind.POSITIVE and resolved(one.name) in positives]
+        both = [recording for recording in files if kind is not Kind.POSITIVE and resolved(recording.name) in positives]
         if both:
             raise CalibrationError(
                 f"{both[0].name}: expected a recording to be the wake word or not, found it among the "
@@ -73,7 +73,7 @@ def _synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> fro
 
 def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
     """The files that are in none of the folders."""
-    files = [Path(one.name) for one in recordings]
+    files = [Path(recording.name) for recording in recordings]
     return [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
 
 
@@ -81,12 +81,12 @@ def _free_parts(
     folders: Sequence[Path], files: Sequence[Path], keyword: str, report: Callable[[str], None]
 ) -> dict[Path, list[TimedText]]:
     """What is left of each recording in which the keyword is said."""
-    utterances = [one for folder in folders for one in read_transcripts(folder)]
-    said = {one for one in (*utterances, *transcripts_beside(files)) if one.says(keyword)}
+    utterances = [utterance for folder in folders for utterance in read_transcripts(folder)]
+    said = {utterance for utterance in (*utterances, *transcripts_beside(files)) if utterance.says(keyword)}
     if not said:
         return {}
     report(describe_cut(list(said), keyword))
     return {
-        path: without_keyword([TimedText(path)], [one for one in said if one.path == path], keyword)
-        for path in {one.path for one in said}
+        path: without_keyword([TimedText(path)], [utterance for utterance in said if utterance.path == path], keyword)
+        for path in {utterance.path for utterance in said}
     }

@@ -111,19 +111,19 @@ class SubjectScorer:
         Models of this project are scored as by ``RecordingScorer``. Other engines hear a second of silence after the
         recording. Raises ``ModelError`` for a score of theirs that is no probability.
         """
-        foreign = [_Hearing(one) for one in self._subjects if isinstance(one, ForeignModel)]
+        foreign = [_Hearing(subject) for subject in self._subjects if isinstance(subject, ForeignModel)]
 
         def passing() -> Iterator[Array]:
             for block in blocks:
-                for one in foreign:
-                    one.push(block)
+                for hearing in foreign:
+                    hearing.push(block)
                 yield block
 
         if self._own is None:
             for _ in passing():
                 pass
         own, others = iter([] if self._own is None else self._own.score(passing())), iter(foreign)
-        return [next(own) if isinstance(one, Model) else next(others).end() for one in self._subjects]
+        return [next(own) if isinstance(subject, Model) else next(others).end() for subject in self._subjects]
 
 
 class _Hearing:
@@ -140,8 +140,8 @@ class _Hearing:
         # As 16-bit integers, which is what the engines take.
         self._kept = np.concatenate([self._kept, int16_of(block)])
         whole = len(self._kept) // HOP_SAMPLES * HOP_SAMPLES
-        for one in self._kept[:whole].reshape(-1, HOP_SAMPLES):
-            if not 0 <= (score := self._stream.push(one)) <= 1:
+        for hop in self._kept[:whole].reshape(-1, HOP_SAMPLES):
+            if not 0 <= (score := self._stream.push(hop)) <= 1:
                 raise ModelError(f"{self._name}: expected scores of 0 to 1, got {score:.3g}; get the file again")
             self._scores.append(score)
         self._kept = self._kept[whole:]

@@ -117,13 +117,13 @@ class Advice:
     @property
     def anyway_per_hour(self) -> float:
         """How often in an hour of talk people say it, or a word with its sound, without meaning to wake anything."""
-        return sum(one.per_hour for one in self.confusable_phrases if one.relation is not Relation.CLOSE)
+        return sum(phrase.per_hour for phrase in self.confusable_phrases if phrase.relation is not Relation.CLOSE)
 
     @property
     def close_per_hour(self) -> float:
         """How often in an hour of talk people say what differs from it by one sound."""
-        near = (one for one in self.confusable_phrases if one.relation is Relation.CLOSE)
-        return sum(one.per_hour for one in near if one.distance <= CLOSE + _ROUNDING)
+        near = (phrase for phrase in self.confusable_phrases if phrase.relation is Relation.CLOSE)
+        return sum(phrase.per_hour for phrase in near if phrase.distance <= CLOSE + _ROUNDING)
 
     @property
     def grades(self) -> dict[str, Grade]:
@@ -164,12 +164,15 @@ def advise(keyword: str) -> Advice:
     ways = pronunciations(keyword)
     words = words_of(keyword)
     guessed = [word for word in words if not known_ways(word) and not word.startswith("[[")]
-    phrases = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
+    phrases = {phrase.text: phrase for phrase in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
     own = " ".join(words)
     phrases |= {phrase: LikelyPhrase(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
     phrases[own] = LikelyPhrase(own, Relation.SAME, 0.0, _per_hour(words))
     return Advice(
-        keyword, ways, guessed, sorted(phrases.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
+        keyword,
+        ways,
+        guessed,
+        sorted(phrases.values(), key=lambda phrase: (phrase.distance, -phrase.per_hour, phrase.text)),
     )
 
 
@@ -198,7 +201,9 @@ def advise_in(language: str, keyword: str) -> Advice:
         if one_contains([sound := short_sounds(word.phones)], frozenset({same})):
             found[word.text] = phrase_of(word.text, Relation.SAME if sound == same else Relation.INSIDE)
     found[keyword] = phrase_of(keyword, Relation.SAME)
-    return Advice(keyword, [way], [], sorted(found.values(), key=lambda one: (one.distance, -one.per_hour)), language)
+    return Advice(
+        keyword, [way], [], sorted(found.values(), key=lambda phrase: (phrase.distance, -phrase.per_hour)), language
+    )
 
 
 def _bare(word: str) -> str:
@@ -286,7 +291,7 @@ def _close_phrases(ways: Sequence[Phones]) -> list[LikelyPhrase]:
         for phrase, away in zip(phrases, away_by_phrase, strict=True)
         if away <= SHOWN + _ROUNDING and not contains_sound(phrase.phones, same)
     ]
-    return sorted(close, key=lambda one: -one.per_hour)[:_MAX_PHRASES]
+    return sorted(close, key=lambda phrase: -phrase.per_hour)[:_MAX_PHRASES]
 
 
 def _with_its_sound(ways: Sequence[Phones]) -> list[LikelyPhrase]:

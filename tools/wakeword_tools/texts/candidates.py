@@ -118,12 +118,12 @@ def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candid
 def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:
     """All members: the listed ones, then the origins in turn, the commonest words first."""
     queues: dict[TextOrigin, list[Candidate]] = {origin: [] for origin in TextOrigin}
-    for one in members:
-        queues[one.origin].append(one)
+    for member in members:
+        queues[member.origin].append(member)
     for origin in (TextOrigin.WORD, TextOrigin.PHRASE):
-        queues[origin].sort(key=lambda one: (-one.zipf, one.text))
+        queues[origin].sort(key=lambda member: (-member.zipf, member.text))
     for origin in (TextOrigin.PSEUDO_WORD, TextOrigin.FRAGMENT):
-        queues[origin].sort(key=lambda one: hashlib.sha256(one.text.encode()).digest())
+        queues[origin].sort(key=lambda member: hashlib.sha256(member.text.encode()).digest())
     yield from queues.pop(TextOrigin.LISTED)
     while any(queues.values()):
         for origin in _TURNS:

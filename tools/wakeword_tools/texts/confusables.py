@@ -35,15 +35,17 @@ def confusables(keyword: str) -> list[Candidate]:
         raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; choose a longer one")
     limit = farthest(target[0]) + 1e-9
     near = words_near(target, limit)
-    found: list[FoundText] = [
+    texts: list[FoundText] = [
         *_shipped(keyword),
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in near),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
         *_made_up(keyword),
     ]
-    every = _candidates(keyword, target, _different(found, target))
+    every = _candidates(keyword, target, _different(texts, target))
     near_enough = [
-        one for one in every if one.distance <= limit or one.origin in (TextOrigin.LISTED, TextOrigin.FRAGMENT)
+        candidate
+        for candidate in every
+        if candidate.distance <= limit or candidate.origin in (TextOrigin.LISTED, TextOrigin.FRAGMENT)
     ]
     return _read_differently(keyword, near_enough)
 
@@ -97,12 +99,12 @@ def _shipped(keyword: str) -> Iterator[FoundText]:
             yield from _own(keyword, read_texts(path))
 
 
-def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[FoundText]) -> list[Candidate]:
-    away = distances(target, [phones for _, phones, _, _ in found])
-    splits = splits_of(keyword, (phones for _, phones, _, _ in found))
+def _candidates(keyword: str, target: Sequence[Phones], texts: Sequence[FoundText]) -> list[Candidate]:
+    away = distances(target, [phones for _, phones, _, _ in texts])
+    splits = splits_of(keyword, (phones for _, phones, _, _ in texts))
     made = [
         Candidate(text, phones, round(float(distance), 3), origin, split, zipf)
-        for (text, phones, origin, zipf), distance, split in zip(found, away, splits, strict=True)
+        for (text, phones, origin, zipf), distance, split in zip(texts, away, splits, strict=True)
     ]
     return closest_first(made)
 
@@ -153,12 +155,12 @@ def _different(found: Sequence[FoundText], target: Sequence[Phones]) -> list[Fou
     """The first text of each sound, without those that contain the sound of the keyword."""
     same = frozenset().union(*map(sound_keys, target))
     kept: dict[Sounds, FoundText] = {}
-    for one in found:
-        if (sound := main_key(one[1])) not in kept and not contains_sound(one[1], same):
-            kept[sound] = one
+    for text in found:
+        if (sound := main_key(text[1])) not in kept and not contains_sound(text[1], same):
+            kept[sound] = text
     texts: dict[str, FoundText] = {}
-    for one in kept.values():
-        texts.setdefault(one[0].lower(), one)
+    for text in kept.values():
+        texts.setdefault(text[0].lower(), text)
     return list(texts.values())
 
 
@@ -181,13 +183,13 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """The candidates that the embedded engine reads differently from the keyword: in its two main accents, and the
     closest ones in every accent.
     """
-    plain = [one for one in candidates if "[[" not in one.text]
+    plain = [candidate for candidate in candidates if "[[" not in candidate.text]
     same: set[str] = set()
     for accent in ENGLISH_ACCENTS:
         farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
-        texts = [one.text for one in plain if one.distance <= farthest]
+        texts = [candidate.text for candidate in plain if candidate.distance <= farthest]
         same |= read_alike(keyword, texts, accent)
-    return [one for one in candidates if one.text not in same]
+    return [candidate for candidate in candidates if candidate.text not in same]
 
 
 def read_alike(keyword: str, texts: Sequence[str], accent: str) -> set[str]:

@@ -181,10 +181,10 @@ class ForeignLanguage:
         for row, phones in enumerate(others):
             rows.setdefault(len(phones), []).append(row)
         wanted = [self._index[sound] for sound in target]
-        for length, some in rows.items():
+        for length, same_length in rows.items():
             if abs(length - len(target)) <= limit:
-                batch = np.array([[self._index[sound] for sound in others[row]] for row in some], np.intp)
-                away[some] = edit_distances(wanted, batch.reshape(len(some), length), self._costs)
+                batch = np.array([[self._index[sound] for sound in others[row]] for row in same_length], np.intp)
+                away[same_length] = edit_distances(wanted, batch.reshape(len(same_length), length), self._costs)
         return away
 
     def near(self, target: Phones, limit: float, most: int | None = None) -> list[tuple[SpokenWord, float]]:
@@ -221,9 +221,11 @@ def _listed(name: str) -> dict[str, float]:
 def _strings_of(script: str) -> list[str]:
     """Two to five letters of a script each, drawn at random."""
     letters = [
-        one for one in map(chr, range(0x250, 0x3000)) if unicodedata.name(one, "").startswith(f"{script} LETTER")
+        letter
+        for letter in map(chr, range(0x250, 0x3000))
+        if unicodedata.name(letter, "").startswith(f"{script} LETTER")
     ]
-    letters = [one for one in letters if one.isalpha() and not one.isupper()] or ["a"]
+    letters = [letter for letter in letters if letter.isalpha() and not letter.isupper()] or ["a"]
     random = np.random.default_rng(0)
     lengths = random.integers(2, 6, _MADE_UP)
     return ["".join(random.choice(letters, length)) for length in lengths]
@@ -247,15 +249,15 @@ def _reading(own: str, ipa: str) -> Reading:
 
 def _joined(mnemonics: Iterable[str]) -> list[str]:
     """With marks of palatal sounds at the sounds that they belong to, and without pauses at the end."""
-    found: list[str] = []
-    for one in mnemonics:
-        if one in (";", "_j") and found:
-            found[-1] += f"|{one}"
+    joined: list[str] = []
+    for mnemonic in mnemonics:
+        if mnemonic in (";", "_j") and joined:
+            joined[-1] += f"|{mnemonic}"
         else:
-            found.append(one)
-    while found and found[-1].strip("_|:") == "":
-        found.pop()
-    return found
+            joined.append(mnemonic)
+    while joined and joined[-1].strip("_|:") == "":
+        joined.pop()
+    return joined
 
 
 def _with_tone(symbol: str, own: str) -> str:

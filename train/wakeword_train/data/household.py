@@ -50,14 +50,14 @@ class HouseholdSounds:
         random = np.random.default_rng([seed, count])
         samples = round(seconds * SAMPLE_RATE)
         kinds = list(_KINDS) if len(speech) else [kind for kind in _KINDS if kind not in _OF_VOICES]
-        found = []
+        sounds = []
         for number in range(count):
             sound = _level(kinds[number % len(kinds)](samples, random, speech))
             if random.random() < _TWO_AT_ONCE:
                 other = kinds[int(random.integers(len(kinds)))](samples, random, speech)
                 sound = _level(sound + _gain(random, -12, 0) * _level(other))
-            found.append(sound.astype(np.float32))
-        return cls(torch.from_numpy(np.stack(found)))
+            sounds.append(sound.astype(np.float32))
+        return cls(torch.from_numpy(np.stack(sounds)))
 
     def cut(self, count: int, samples: int, generator: torch.Generator) -> Tensor:
         """Pieces of any stretches, repeated where they are shorter: ``(count, samples)``."""

@@ -40,7 +40,7 @@ class ClipStore:
         # Parts of one long recording stand together, and it is decoded once for all of them.
         files = [list(of_file) for _, of_file in groupby(clips, key=lambda clip: clip.path)]
         with ThreadPoolExecutor(4) as pool:
-            loaded = [recording for some in pool.map(_read, files) for recording in some]
+            loaded = [recording for of_file in pool.map(_read, files) for recording in of_file]
         if clips and not loaded:
             raise DataError(
                 f"none of the {counted(len(clips), f'{clips[0].kind.value} clip')} could be read; see the warnings above"
@@ -185,7 +185,7 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
     except AudioError as error:
         log.warning("skipped: %s", error)
         return []
-    found = []
+    recordings = []
     for clip in clips:
         samples = clip.cut(whole)
         if len(samples) < 2:
@@ -196,8 +196,8 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
         word, floor = locate_word(samples)
         # As 16-bit integers: the 105,829 clips of Speech Commands then take 3.4 GB.
         pcm = np.round(samples * _FULL_SCALE).clip(-32_768, 32_767).astype(np.int16)
-        found.append(_Recording(clip, pcm, word, floor))
-    return found
+        recordings.append(_Recording(clip, pcm, word, floor))
+    return recordings
 
 
 _NAMED = 3

@@ -141,9 +141,9 @@ def find_adversaries(
             inside += float((norm < radius).float().mean()) / steps
             outside += float((norm > gamma * radius).float().mean()) / steps
             moved = project(moved, sigma, radius=radius, gamma=gamma, generator=generator)
-            found, direction = _logits_and_uphill(logit_function, inputs + moved, wanted=step < steps - 1)
-            rose = found > logits
-            logits = torch.where(rose, found, logits)
+            reached, direction = _logits_and_uphill(logit_function, inputs + moved, wanted=step < steps - 1)
+            rose = reached > logits
+            logits = torch.where(rose, reached, logits)
             length = torch.where(rose, length, _SHORTER * length)
             best = torch.where(rose.reshape(per_row), moved, best)
             uphill = torch.where(rose.reshape(per_row), direction, uphill)

@@ -57,14 +57,20 @@ class AdversaryConfig:
 def cross_entropy(
     logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, AdversaryHealth | None]:
-    """Plain cross-entropy, a ``Loss``: the baseline, and the warm-up of the others."""
+    """Plain cross-entropy in nats, a ``Loss``: the baseline, and the warm-up of the others.
+
+    Shape: ``(batch, ...)``, labels ``(batch,)`` of 0 and 1 -> ``()``, the mean of the batch, and no adversary.
+    """
     return nnf.binary_cross_entropy_with_logits(logit_function(inputs), labels), None
 
 
 def one_class_cross_entropy(
     logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, AdversaryHealth | None]:
-    """Cross-entropy of the positives alone: the warm-up of the one-class methods, which never see a negative."""
+    """Cross-entropy of the positives alone: the warm-up of the one-class methods, which never see a negative.
+
+    Shape: as ``cross_entropy``; zero without positives.
+    """
     is_positive = labels > 0.5
     if not bool(is_positive.any()):
         return torch.zeros((), requires_grad=True), None
@@ -113,7 +119,7 @@ class DroccLoss:
     def _search(
         self, logit_function: LogitFunction, positives: Tensor, generator: torch.Generator
     ) -> tuple[Tensor, AdversaryHealth]:
-        """Adversaries of ``positives``, ``(batch, ...)`` like them."""
+        """Adversaries of ``positives``, of the same shape ``(positives, ...)``, and how well the search went."""
         config = self.config
         if self.metric == "euclidean":
             sigma = torch.ones_like(positives)

@@ -128,15 +128,15 @@ class Phonemes:
 
         ``blank`` is the likeliest token in frames outside the pack.
         """
-        found = np.full((last - first, n_tokens), -UNLISTED, np.float32)
+        losses = np.full((last - first, n_tokens), -UNLISTED, np.float32)
         inside = range(max(first, 0), min(last, len(self.starts) - 1))
-        found[: max(0, inside.start - first), blank] = 0
-        found[max(0, inside.stop - first) :, blank] = 0
+        losses[: max(0, inside.start - first), blank] = 0
+        losses[max(0, inside.stop - first) :, blank] = 0
         if inside:
-            some = slice(self.starts[inside.start], self.starts[inside.stop])
+            listed = slice(self.starts[inside.start], self.starts[inside.stop])
             frames = np.repeat(inside, np.diff(self.starts[inside.start : inside.stop + 1])) - first
-            found[frames, self.tokens[some]] = -LOSS_STEP * self.losses[some].astype(np.float32)
-        return found
+            losses[frames, self.tokens[listed]] = -LOSS_STEP * self.losses[listed].astype(np.float32)
+        return losses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,15 +162,15 @@ class RecognisedPack:
     @property
     def transcripts(self) -> list[TranscribedSpeech]:
         """The utterances on the time line of the pack, by start; a recording without any is one of unknown text."""
-        found, begin = [], 0
+        utterances, begin = [], 0
         for recording in self.recordings:
             offset, length = begin / FRAMES_A_SECOND, recording.frames / FRAMES_A_SECOND
             for start, end, text in recording.utterances or ((0.0, length, ""),):
-                found.append(
+                utterances.append(
                     TranscribedSpeech(self.path, offset + start, offset + min(end, length), text, recording.person)
                 )
             begin += recording.frames
-        return found
+        return utterances
 
     @property
     def parts(self) -> list[TimedText]:
@@ -273,15 +273,20 @@ def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
             raise ValueError(f"it unpacks to more than {_MAX_UNPACKED} bytes")
-    with np.load(io.BytesIO(content)) as found:
-        return {name: found[name] for name in found.files}
+    with np.load(io.BytesIO(content)) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def _recognised(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> RecognisedPack:
     counts = arrays["phoneme_counts"].astype(np.int64)
     recordings = tuple(
-        PackedRecording(one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"]))
-        for one in header["recordings"]
+        PackedRecording(
+            recording["source"],
+            recording["speaker"],
+            recording["frames"],
+            tuple((s, e, t) for s, e, t in recording["utterances"]),
+        )
+        for recording in header["recordings"]
     )
     tokens, losses = arrays["phoneme_tokens"], arrays["phoneme_losses"]
     return RecognisedPack(

@@ -1,6 +1,7 @@
 """What a model is worth, in words for someone who has never heard of recall."""
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -59,35 +60,17 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
 
     ``model`` is its file, as the advice names it.
     """
-    word = card.phrase
     if not card.operating_points:
         return Verdict(
             VerdictGrade.WEAK,
             "finds the word no one knows how often",
             _WAKES_UNKNOWN,
-            (_MORE_CLIPS, _takes(word, model)),
+            (_MORE_CLIPS, _takes(card.phrase, model)),
         )
     point = card.point()
-    share, advice = found(point), list[NextStep]()
+    share = found(point)
     if by_synthetic_voices(point):
-        own = ""
-        if point.recall_synthetic is not None:
-            of_people = counted(point.positives, "recording")
-            own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
-        digest, phonemes = None, 0.0
-        if card.verifier is not None:
-            digest, phonemes = card.verifier.phonemes_digest, card.verifier.fusion.phonemes
-        people = ear_of_digest(digest).people.people_found(share, phonemes)
-        finds = (
-            f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
-            f"their text and said by people ({people.low:.0%} to {people.high:.0%} for nine of ten words{own})"
-        )
-        if card.language != ENGLISH:
-            finds = (
-                f"finds {_of_ten(share)} synthetic voices; how many people is not known, as what English words find says "
-                f"nothing of {name_of_language(card.language)}{own}"
-            )
-        share = people.middle if card.language == ENGLISH else 0.0
+        finds, share = _found_by_synthetic(card, point)
     elif card.training.get("method") == TYPED:
         return _verdict_on_typed(card, point)
     elif card.training.get("method") == ENROLMENT:
@@ -97,21 +80,51 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     else:
         few = f" (there were only {point.positives})" if 0 < point.positives < FEW_PEOPLE else ""
         finds = f"finds {_of_ten(share)} recordings of people{few}"
-    if point.positives == point.synthetic:
-        advice.append(_takes(word, model))
     rate = point.target if point.kind == "fa_per_hour" else None
-    if unheard := _unheard_language(card):
+    wakes = _wakes(point, _unheard_language(card) is not None)
+    return Verdict(_grade(point, share, rate), finds, wakes, tuple(_advice(card, point, rate, model)))
+
+
+def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, float]:
+    """How often a word is found that next to no people said, and the share that counts for its grade."""
+    own = ""
+    if point.recall_synthetic is not None:
+        of_people = counted(point.positives, "recording")
+        own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
+    if card.language != ENGLISH:
+        finds = (
+            f"finds {_of_ten(found(point))} synthetic voices; how many people is not known, as what English words find "
+            f"says nothing of {name_of_language(card.language)}{own}"
+        )
+        return finds, 0.0
+    digest, phonemes = None, 0.0
+    if card.verifier is not None:
+        digest, phonemes = card.verifier.phonemes_digest, card.verifier.fusion.phonemes
+    people = ear_of_digest(digest).people.people_found(found(point), phonemes)
+    finds = (
+        f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
+        f"their text and said by people ({people.low:.0%} to {people.high:.0%} for nine of ten words{own})"
+    )
+    return finds, people.middle
+
+
+def _advice(card: ModelCard, point: OperatingPoint, rate: float | None, model: str) -> Iterator[NextStep]:
+    """What would make a model better, the most useful first; ``rate``: false accepts an hour that its point promises."""
+    word = card.phrase
+    unheard = _unheard_language(card)
+    if unheard:
         own_radio = f"wakeword train {shlex.quote(word)}{_language(card)} --background radio/"
-        advice.insert(0, NextStep(f"{unheard}; give an hour of your own radio in it", (own_radio,)))
+        yield NextStep(f"{unheard}; give an hour of your own radio in it", (own_radio,))
+    if point.positives == point.synthetic:
+        yield _takes(word, model)
     if found(point) < _GOOD[0] and len(word) < _LONG:
         longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
-        advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}{_language(card)}",)))
+        yield NextStep(longer, (f"wakeword check {shlex.quote(word)}{_language(card)}",))
     if unheard is None and (rate is None or rate > 0.5 or not is_supported(point)):
         hours = "give hours of your own rooms and radio: they prove, and allow, fewer mistakes"
         anew = f"wakeword train {shlex.quote(word)}{_language(card)} --background my_rooms/"
         again = "the same command, with --background my_rooms/ added"  # the card knows neither base nor takes
-        advice.append(NextStep(hours, (again if card.training.get("method") == ENROLMENT else anew,)))
-    return Verdict(_grade(point, share, rate), finds, _wakes(point, unheard is not None), tuple(advice))
+        yield NextStep(hours, (again if card.training.get("method") == ENROLMENT else anew,))
 
 
 def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:

@@ -101,19 +101,20 @@ class SecondStageTraining:
         words = self._words()
         self.events.note("the first stage hears the background")
         logits = self._background_logits(DEFAULT_HOP)
-        best = [best_of_span(one, self.settings.span) for one in logits]
+        best = [best_of_span(recording, self.settings.span) for recording in logits]
         held_out = self.held_out()
         positives = self._logits_of(Kind.POSITIVE, held_out.get(Kind.POSITIVE, []))
         spoken = held_out.get(Kind.BACKGROUND, [])
         candidates = Candidates([best[row] for row in spoken], self.speech.hours(spoken))
-        gate = candidates.gate([float(one.max()) for one in positives.values()], self.settings)
+        gate = candidates.gate([float(logits_of_clip.max()) for logits_of_clip in positives.values()], self.settings)
         at_embeddings = [
-            best_of_span(one, self.settings.span, hop=STEP_FRAMES) for one in self._background_logits(STEP_FRAMES)
+            best_of_span(recording, self.settings.span, hop=STEP_FRAMES)
+            for recording in self._background_logits(STEP_FRAMES)
         ]
         recordings = self.speech.with_packed(self.maker.recordings())
         background = Background(recordings, at_embeddings, self.model.card.window // STEP_FRAMES - 1)
         trained = self._heads(words, background, gate)
-        heads = [one.network(self.settings) for one in trained]
+        heads = [head.network(self.settings) for head in trained]
         draft = dataclasses.replace(self.draft, gate=gate)
         self.events.phase(Phase.MEASURING, 0.0)
         heard = self._heard(held_out, heads, draft, positives, logits)
@@ -130,21 +131,21 @@ class SecondStageTraining:
             held_out=heard,
             description=description,
             fingerprint=self._fingerprint(held_out),
-            heads=[one.epochs for one in trained],
+            heads=[head.epochs for head in trained],
             fold_heads=[head_bytes(head) for head in heads[:-1]],
             alone=self._alone(heads, recordings.clean),
         )
 
     def _words(self) -> dict[str, WordExamples]:
-        found: dict[str, WordExamples] = {}
+        examples: dict[str, WordExamples] = {}
         for number, kind in enumerate(WORD_KINDS):
             self.events.phase(Phase.LISTENING, number / len(WORD_KINDS))
             if kind in self.stores:
-                found |= self.maker.words(kind, self.settings.looks, recorded=self.config.mix.recorded)
-        found |= self.maker.household_alone()
+                examples |= self.maker.words(kind, self.settings.looks, recorded=self.config.mix.recorded)
+        examples |= self.maker.household_alone()
         return {
             name: dataclasses.replace(words, embeddings=rounded_now_and_then(words.embeddings, self.packed))
-            for name, words in found.items()
+            for name, words in examples.items()
         }
 
     def clips(self, kind: Kind) -> Sequence[Clip]:
@@ -219,8 +220,8 @@ class SecondStageTraining:
     def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> PointsAlone | None:
         """The points of the head alone, in all of the background: none of it by a head that was trained on who speaks."""
         of_fold: dict[int, list[Tensor]] = {}
-        for clip, one in zip(self.speech.clips, embeddings, strict=True):
-            of_fold.setdefault(self.fold(clip), []).append(one)
+        for clip, of_clip in zip(self.speech.clips, embeddings, strict=True):
+            of_fold.setdefault(self.fold(clip), []).append(of_clip)
         return points_alone(heads, of_fold, self.speech.hours(range(len(self.speech))))
 
     def _may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
@@ -248,7 +249,7 @@ class SecondStageTraining:
         )
         report = self.training.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=self.probe), [*items, *noisy])
-        rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
+        rows = [(item, evidence) for item, evidence in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])
         self.events.note(f"both stages hear {len(spoken)} held-out recordings of background")
         streams = []
@@ -257,7 +258,7 @@ class SecondStageTraining:
             streams.append(
                 self.speech.evidence(row, readers[self.fold(self.clips(Kind.BACKGROUND)[row])], background[row])
             )
-        clean = self._held_out({kind: list(some) for kind, some in held_out.items()}, rows[: len(items)], streams)
+        clean = self._held_out({kind: list(of_kind) for kind, of_kind in held_out.items()}, rows[: len(items)], streams)
         if not noisy:
             return clean
         again = {kind: [item.row for item in noisy if item.kind is kind] for kind in WORD_KINDS}
@@ -290,12 +291,12 @@ class SecondStageTraining:
         heard: Sequence[tuple[HeldOutClip, Evidence]],
         streams: Sequence[Evidence],
     ) -> HeldOut:
-        evidence = {kind: [found for item, found in heard if item.kind is kind] for kind in rows}
+        evidence = {kind: [of_clip for item, of_clip in heard if item.kind is kind] for kind in rows}
         if Kind.BACKGROUND in rows:
             evidence[Kind.BACKGROUND] = list(streams)
         return HeldOut(
             evidence,
-            {kind: [self.clips(kind)[row] for row in some] for kind, some in rows.items()},
+            {kind: [self.clips(kind)[row] for row in of_kind] for kind, of_kind in rows.items()},
             self.speech.hours(rows.get(Kind.BACKGROUND, [])),
             [item.samples for item, _ in heard if item.kind is Kind.POSITIVE],
         )

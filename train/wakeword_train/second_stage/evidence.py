@@ -170,7 +170,7 @@ class Candidates:
         """How many times an hour the second stage begins to look; ``None`` without background."""
         if not self.hours:
             return None
-        runs = sum(candidate_runs(one, gate) for one in self.best)
+        runs = sum(candidate_runs(recording, gate) for recording in self.best)
         return Rate(runs / self.hours, *poisson_rate(runs, self.hours), runs, self.hours)
 
     def gate(self, positives: Sequence[float], settings: SecondStageConfig) -> float:
@@ -190,7 +190,7 @@ class Candidates:
         """The lowest gate, in tenths, that begins at most so many looks."""
         passing = LARGEST_GATE
         for gate in np.arange(LARGEST_GATE, -LARGEST_GATE, -0.1).tolist():
-            if sum(candidate_runs(one, gate) for one in self.best) > runs:
+            if sum(candidate_runs(recording, gate) for recording in self.best) > runs:
                 break
             passing = gate
         return passing

@@ -84,16 +84,16 @@ def _fusion(bias: float, weights: NDArray[np.float64], floor: float) -> Fusion:
 
 def _looks(group: FusionGroup, gate: float, weights: NDArray[np.float64], floor: float) -> Scores:
     """The best look of each positive, or of each run of candidates of the others: ``(looks, 3)``."""
-    found = []
-    for one in group.evidence:
-        windows = np.flatnonzero(one.best >= gate)
+    best = []
+    for clip in group.evidence:
+        windows = np.flatnonzero(clip.best >= gate)
         if not len(windows):
             continue
-        fits = np.nan_to_num(one.phonemes[windows], nan=-floor).clip(-floor, 0)
-        looks = np.stack([one.best[windows], one.embedding[windows], fits], axis=1)
+        fits = np.nan_to_num(clip.phonemes[windows], nan=-floor).clip(-floor, 0)
+        looks = np.stack([clip.best[windows], clip.embedding[windows], fits], axis=1)
         runs = [looks] if group.positive else np.split(looks, np.flatnonzero(np.diff(windows) > 1) + 1)
-        found += [run[(run @ weights).argmax()] for run in runs]
-    return np.array(found).reshape(-1, 3)
+        best += [run[(run @ weights).argmax()] for run in runs]
+    return np.array(best).reshape(-1, 3)
 
 
 _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
@@ -113,7 +113,9 @@ def fusion_groups(heard: HeldOut) -> list[FusionGroup]:
     """Recorded and synthetic positives, and background, close words and other words, as they are and in noise."""
 
     def of(kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
-        return [one for some in (heard, heard.noisy) if some is not None for one in some.of(kind, synthetic=synthetic)]
+        return [
+            clip for held in (heard, heard.noisy) if held is not None for clip in held.of(kind, synthetic=synthetic)
+        ]
 
     return [
         FusionGroup(of(Kind.POSITIVE, synthetic=False), True, _PEOPLE),
@@ -154,7 +156,7 @@ def told_apart(heard: HeldOut) -> float:
     """
 
     def best(kind: Kind) -> Scores:
-        return np.array([max(-PHONEME_FLOORS[0], one.fit) for one in heard.of(kind)])
+        return np.array([max(-PHONEME_FLOORS[0], clip.fit) for clip in heard.of(kind)])
 
     positives, background = best(Kind.POSITIVE), best(Kind.BACKGROUND)
     if not heard.hours or not len(positives) or not len(background):
@@ -167,13 +169,13 @@ def told_apart(heard: HeldOut) -> float:
 
 def _found(heard: HeldOut, gate: float, fusion: Fusion) -> float:
     """The share of recorded and synthetic positives, with the weights of the fusion, at the threshold of that rate."""
-    scores = heard.score_set(lambda one: one.scores(gate, fusion))
+    scores = heard.score_set(lambda clip: clip.scores(gate, fusion))
     sets = [scores]
     if heard.noisy is not None:
-        sets.append(heard.noisy.score_set(lambda one: one.scores(gate, fusion)))
+        sets.append(heard.noisy.score_set(lambda clip: clip.scores(gate, fusion)))
     threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR).threshold
 
-    def share(some: Scores) -> float:
-        return float(np.mean(some >= threshold)) if len(some) else 0.0
+    def share(positives: Scores) -> float:
+        return float(np.mean(positives >= threshold)) if len(positives) else 0.0
 
-    return sum(_PEOPLE * share(one.positives) + _VOICES * share(one.synthetic_positives) for one in sets)
+    return sum(_PEOPLE * share(of_set.positives) + _VOICES * share(of_set.synthetic_positives) for of_set in sets)

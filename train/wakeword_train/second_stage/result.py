@@ -39,24 +39,24 @@ class HeldOut:
     def of(self, kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
         """The evidence of the clips of a kind: all, or only the synthetic or the recorded ones."""
         pairs = zip(self.evidence.get(kind, ()), self.clips.get(kind, ()), strict=True)
-        return [one for one, clip in pairs if synthetic in (None, clip.synthetic)]
+        return [evidence for evidence, clip in pairs if synthetic in (None, clip.synthetic)]
 
     def all(self) -> list[Evidence]:
         """The evidence of every clip."""
-        return [one for some in self.evidence.values() for one in some]
+        return [evidence for of_kind in self.evidence.values() for evidence in of_kind]
 
     def score_set(self, scores: Callable[[Evidence], Scores]) -> ScoreSet:
         """The scores of all clips; ``scores`` gives the scores of one clip's windows."""
 
         def clips(kind: Kind, synthetic: bool | None = None) -> Scores:
-            return np.array([float(scores(one).max()) for one in self.of(kind, synthetic=synthetic)])
+            return np.array([float(scores(evidence).max()) for evidence in self.of(kind, synthetic=synthetic)])
 
         people, voices = clips(Kind.POSITIVE, False), clips(Kind.POSITIVE, True)
         return ScoreSet(
             positives=people if len(people) else voices,
             negatives=clips(Kind.NEGATIVE),
             near_negatives=clips(Kind.NEAR_NEGATIVE),
-            streams=[scores(one) for one in self.of(Kind.BACKGROUND)],
+            streams=[scores(evidence) for evidence in self.of(Kind.BACKGROUND)],
             hours=self.hours,
             synthetic_positives=voices if len(people) else np.zeros(0),
             only_synthetic=not len(people),
@@ -108,9 +108,9 @@ class SecondStageResult:
         fusion = self.card.fusion
         gate = logit_of(max(FLOOR, threshold)) - _ROOM
         # Where the phonemes were not asked for in training, they must not be asked for in use.
-        for one in self.held_out.all():
-            unasked = (one.best >= self.card.gate) & np.isnan(one.phonemes)
-            pairs = zip(one.best[unasked].tolist(), one.embedding[unasked].tolist(), strict=True)
+        for evidence in self.held_out.all():
+            unasked = (evidence.best >= self.card.gate) & np.isnan(evidence.phonemes)
+            pairs = zip(evidence.best[unasked].tolist(), evidence.embedding[unasked].tolist(), strict=True)
             gate = max([gate, *(fusion.upper(s, e) + _ROOM for s, e in pairs)])
         fusion = dataclasses.replace(fusion, phoneme_gate=round(gate, 4))
         return dataclasses.replace(self, card=dataclasses.replace(self.card, fusion=fusion))

@@ -51,20 +51,20 @@ class Cluster(Executor):
         if is_ours:
             self._connect()
         waiting = deque(batches)
-        given: dict[Any, Batch[ItemT]] = {}
+        pending: dict[Any, Batch[ItemT]] = {}
         try:
             task = ray.remote(_do_batch).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
             with self._reached():
                 # Not by a digest: of two works of the same one, a machine would go on with the first.
                 shared, run = ray.put(work), uuid4().hex
-            while waiting or given:
+            while waiting or pending:
                 with self._reached():
-                    while waiting and len(given) < _AHEAD * self.workers:
+                    while waiting and len(pending) < _AHEAD * self.workers:
                         batch = waiting.popleft()
-                        given[task.remote(shared, run, [item for _, item in batch], __version__)] = batch
-                    done, _ = ray.wait(list(given), num_returns=1, timeout=_SECONDS)
+                        pending[task.remote(shared, run, [item for _, item in batch], __version__)] = batch
+                    done, _ = ray.wait(list(pending), num_returns=1, timeout=_SECONDS)
                 for reference in done:
-                    batch = given.pop(reference)
+                    batch = pending.pop(reference)
                     try:
                         rows, size, seconds = ray.get(reference)
                     except ray.exceptions.RayTaskError as error:
@@ -82,7 +82,7 @@ class Cluster(Executor):
                     yield from ((number, row) for (number, _), row in zip(batch, rows, strict=True))
         finally:
             with suppress(OSError, ray.exceptions.RayError):  # of a cluster that has ended
-                for reference in given:
+                for reference in pending:
                     ray.cancel(reference, force=True)
             if is_ours:
                 ray.shutdown()

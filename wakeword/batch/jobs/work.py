@@ -151,16 +151,16 @@ def default_jobs(seconds: float) -> int:
 
 def batches_of(items: Iterable[tuple[int, ItemT]], *, workers: int) -> Sequence[Batch[ItemT]]:
     """Numbered items in batches: of neighbours, of a minute each, a longer item alone."""
-    found: list[list[tuple[int, ItemT]]] = []
+    batches: list[list[tuple[int, ItemT]]] = []
     lengths: list[float] = []
     for number, item in items:
-        if not found or lengths[-1] + item.seconds > BATCH_SECONDS:
-            found.append([])
+        if not batches or lengths[-1] + item.seconds > BATCH_SECONDS:
+            batches.append([])
             lengths.append(0.0)
-        found[-1].append((number, item))
+        batches[-1].append((number, item))
         lengths[-1] += item.seconds
     if workers == 1:
-        return found
+        return batches
     # Stable: short batches stay in order, so that their rows need not wait for one another.
-    order = sorted(range(len(found)), key=lambda index: -lengths[index] if lengths[index] >= LONG_SECONDS else 0.0)
-    return [found[index] for index in order]
+    order = sorted(range(len(batches)), key=lambda index: -lengths[index] if lengths[index] >= LONG_SECONDS else 0.0)
+    return [batches[index] for index in order]

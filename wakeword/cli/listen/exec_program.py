@@ -72,7 +72,7 @@ class Runner:
             return
         self._skipped = False
         started: Future[None] = Future()
-        self._starting = {one for one in self._starting if not one.done()} | {started}
+        self._starting = {start for start in self._starting if not start.done()} | {started}
         # A program that hangs must not keep the process from ending.
         threading.Thread(
             target=self._attend, args=(detection, saved, started), name="wakeword-exec", daemon=True
@@ -80,7 +80,7 @@ class Runner:
 
     def close(self, seconds_left: Callable[[], float | None]) -> None:
         """Wait until the last programs are started, or for the seconds that are left. Running programs are not stopped."""
-        while any(not one.done() for one in self._starting) and seconds_left() != 0:
+        while any(not start.done() for start in self._starting) and seconds_left() != 0:
             time.sleep(0.01)
 
     def _attend(self, detection: Detection, saved: Future[Path | None] | None, started: Future[None]) -> None:

@@ -11,15 +11,14 @@ import typer
 from wakeword.audio.sources import AudioSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
-from wakeword.cli.console import complain, discard, has_reader, note
+from wakeword.cli.console import discard, has_reader, note
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName, Write, writer
-from wakeword.cli.listen.reactions import ReactionOptions, runner_of, saver_of
+from wakeword.cli.listen.reactions import ReactionOptions, Reactions
 from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
-from wakeword.saving.keeper import Keeper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,21 +45,11 @@ def listen(options: ListenOptions) -> None:
     reader end the command with status 0.
     """
     recording = options.source.recording
-    lost = 0
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
-        keeper = None if options.reactions.keep is None else Keeper(complain=complain, note=note)
-        run, save = runner_of(options.reactions), saver_of(options.reactions, live=recording is None)
-
-        def finish() -> None:
-            """Wait until all is saved and the last programs are started, but no longer than a signal allows."""
-            nonlocal lost
-            lost = sum(one.close(lambda: stop.seconds_left) for one in (save, keeper) if one is not None)
-            if run is not None:
-                run.close(lambda: stop.seconds_left)
-
-        stack.callback(finish)
+        reactions = Reactions(options.reactions, live=recording is None)
+        stack.callback(reactions.close, lambda: stop.seconds_left)
         detector, warnings = open_detector(
             options.models,
             options.points,
@@ -68,7 +57,7 @@ def listen(options: ListenOptions) -> None:
             refractory=refractory_frames(options.min_gap),
             pre_roll=options.reactions.pre_roll,
             provider=options.provider,
-            keep=keeper,
+            keep=reactions.keeper,
         )
         source = stack.enter_context(open_source(options.source))
         playback = None if options.playback is None else stack.enter_context(_playback(options.playback))
@@ -85,16 +74,13 @@ def listen(options: ListenOptions) -> None:
 
         try:
             for detection in detector.run(Watched(source, watch, stop=stop), playback=playback):
-                # Before its line, with which a reader may leave.
-                saved = None if save is None else save.save(detection)
-                if run is not None:
-                    run.run(detection, saved)
+                reactions.react(detection)  # before its line, with which a reader may leave
                 write(recording, detection)
         except BrokenPipeError:
             if has_reader(sys.stdout):
                 raise
             discard(sys.stdout)
-    if lost:
+    if reactions.lost:
         raise typer.Exit(1)
 
 

@@ -1,5 +1,6 @@
 """Reactions to a detection in addition to its line: running a program, saving files."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -7,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from wakeword.audio.detection import Detection
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
 from wakeword.cli.ranges import finite
+from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 
@@ -74,18 +77,34 @@ class ReactionOptions:
     keep: KeepOption = None
 
 
-def runner_of(options: ReactionOptions) -> Runner | None:
-    """What runs the program; ``None`` without one. Raises ``typer.BadParameter`` and ``ConfigError`` as ``Runner`` does."""
-    return None if options.command is None else Runner(options.command, timeout=options.exec_timeout)
+class Reactions:
+    """What is done at each detection, besides its line: it is saved, then the program runs.
 
-
-def saver_of(options: ReactionOptions, *, live: bool) -> Saver | None:
-    """What saves detections; ``None`` without a folder. A ``live`` source does not wait for the disk.
-
-    Raises ``ConfigError`` and ``OSError`` as ``SavedPairs`` does.
+    Of a ``live`` source no detection waits for the disk. Raises ``typer.BadParameter`` and ``ConfigError`` as ``Runner``
+    does, ``ConfigError`` and ``OSError`` as ``SavedPairs`` does.
     """
-    if options.save is None:
-        return None
-    pairs = SavedPairs(options.save, round(1e6 * options.save_limit))
-    most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + options.pre_roll)))
-    return Saver(pairs, most_waiting=most_waiting, wait_for_room=not live, complain=complain, note=note)
+
+    def __init__(self, options: ReactionOptions, *, live: bool) -> None:
+        self.keeper = None if options.keep is None else Keeper(complain=complain, note=note)
+        """What the detector gives wakes and near misses to."""
+        self.lost = 0
+        """Detections that were not saved or kept, once closed."""
+        self._runner = None if options.command is None else Runner(options.command, timeout=options.exec_timeout)
+        self._saver: Saver | None = None
+        if options.save is not None:
+            pairs = SavedPairs(options.save, round(1e6 * options.save_limit))
+            most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + options.pre_roll)))
+            self._saver = Saver(pairs, most_waiting=most_waiting, wait_for_room=not live, complain=complain, note=note)
+
+    def react(self, detection: Detection) -> None:
+        """Begin to save a detection, and run the program."""
+        saved = None if self._saver is None else self._saver.save(detection)
+        if self._runner is not None:
+            self._runner.run(detection, saved)
+
+    def close(self, seconds_left: Callable[[], float | None]) -> None:
+        """Wait until all is saved and the last programs are started, or for the seconds that are left."""
+        savers = [saver for saver in (self._saver, self.keeper) if saver is not None]
+        self.lost = sum(saver.close(seconds_left) for saver in savers)
+        if self._runner is not None:
+            self._runner.close(seconds_left)

@@ -140,13 +140,13 @@ class DetectorPool(Closable):
             self._free_slots()
             began = [self._due.popleft() for _ in range(len(self._due))]
             working = began = [stream for stream in began if stream.begin()]
-            found: StreamDetections = []
+            detections: StreamDetections = []
             while working:
                 with self._step:
-                    working = self._process_hops(working, found)
+                    working = self._process_hops(working, detections)
             void = {stream for stream in began if not stream.end()}
             self._free_slots()
-            return [(stream, detection) for stream, detection in found if stream not in void]
+            return [(stream, detection) for stream, detection in detections if stream not in void]
 
     def close(self) -> None:
         """Close all streams and open no more. Never waits."""
@@ -156,14 +156,14 @@ class DetectorPool(Closable):
             if (stream := known()) is not None:
                 stream.close()
 
-    def _process_hops(self, working: list[PoolStream], found: StreamDetections) -> list[PoolStream]:
+    def _process_hops(self, working: list[PoolStream], detections: StreamDetections) -> list[PoolStream]:
         """Score the next hop of each stream; return those that had one."""
         hops: dict[tuple[int, int], list[PoolStream]] = {}
         for stream in working:
             if frames := stream.next_hop():
                 hops.setdefault((frames, stream.reader.turn), []).append(stream)
         for (frames, turn), streams in hops.items():
-            self._score(streams, frames, self._windows[turn], found)
+            self._score(streams, frames, self._windows[turn], detections)
         return [stream for streams in hops.values() for stream in streams]
 
     def _keywords(self, thresholds: Sequence[float]) -> list[KeywordTracker]:

@@ -195,12 +195,15 @@ class PoolStream(Closable):
                 self._announce_once()
             return not self.closed and self._resets == self._begun_resets
 
-    def placed(self, found: list[Detection]) -> list[Detection]:
+    def placed(self, detections: list[Detection]) -> list[Detection]:
         """For the pool: the reader's detections at their time in the stream, gaps included."""
         if not self._origin:
-            return found
+            return detections
         later = self._origin / SAMPLE_RATE
-        return [dataclasses.replace(one, start=one.start + later, end=one.end + later) for one in found]
+        return [
+            dataclasses.replace(detection, start=detection.start + later, end=detection.end + later)
+            for detection in detections
+        ]
 
     def _apply(self, event: _Event, level: float) -> None:
         if event is _Event.RESET:

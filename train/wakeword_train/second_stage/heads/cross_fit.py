@@ -72,7 +72,7 @@ class HeadWork(WholeWork[HeadItem]):
         training = self._training
 
         def train(item: HeadItem) -> TrainedHead:
-            heard = {name: torch.from_numpy(one) for name, one in item.heard.items()}
+            heard = {name: torch.from_numpy(value) for name, value in item.heard.items()}
             used = torch.from_numpy(item.used)
             with one_thread():
                 network, epochs = fit_head(
@@ -102,7 +102,7 @@ class HeadWork(WholeWork[HeadItem]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         clean, varied, best, first = state["background"]
-        recordings = Recordings(*([torch.from_numpy(one) for one in some] for some in (clean, varied)))
+        recordings = Recordings(*([torch.from_numpy(array) for array in arrays] for arrays in (clean, varied)))
         self._training = dataclasses.replace(
             state["rest"],
             words={name: WordExamples(*map(torch.from_numpy, parts)) for name, parts in state["words"].items()},

@@ -162,15 +162,15 @@ def points_alone(
     ``None`` if none is left.
     """
     streams = []
-    for number, some in recordings.items():
-        for embeddings in some:
+    for number, of_head in recordings.items():
+        for embeddings in of_head:
             if len(embeddings) >= HEAD_EMBEDDINGS:
                 looks = embeddings.unfold(0, HEAD_EMBEDDINGS, 1).transpose(1, 2)
                 logits = head_logits(heads[number], looks).tolist()
                 streams.append(np.array([score_of_logit(logit) for logit in logits]))
-    found = []
+    points = []
     for rate in _RATES:
         if streams and (allowed := int(rate * hours)):
             threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
-            found.append((rate, round(logit_of(min(max(threshold, _EPSILON), 1 - _EPSILON)), 4)))
-    return PointsAlone(round(hours, 2), tuple(found)) if found else None
+            points.append((rate, round(logit_of(min(max(threshold, _EPSILON), 1 - _EPSILON)), 4)))
+    return PointsAlone(round(hours, 2), tuple(points)) if points else None

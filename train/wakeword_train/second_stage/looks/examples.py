@@ -123,15 +123,15 @@ class ExampleMaker:
         copies = _looks_at_each(store, looks, _MAX_LOOKS[kind])
         weights = clip_weights(store, kind, recorded)
         names = {kind.value: (1.0, False)} | ({FRAGMENT: (_FRAGMENTS, True)} if kind is Kind.POSITIVE else {})
-        found = {}
+        examples = {}
         for name, (share, fragment) in names.items():
             rows = torch.arange(len(store)).repeat_interleave((copies * share).ceil().long())
             self._events.note(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             key |= {"voices": self._voices()}
             embeddings = self._cache.get(self._origin | key, partial(self._looks, store, rows, fragment))
-            found[name] = WordExamples(embeddings["embeddings"], rows, weights[rows] / copies[rows])
-        return found
+            examples[name] = WordExamples(embeddings["embeddings"], rows, weights[rows] / copies[rows])
+        return examples
 
     def recordings(self) -> Recordings:
         """The background, as it is and varied. Each recording is kept by itself, for all keywords that have it."""
@@ -141,24 +141,28 @@ class ExampleMaker:
         self._events.note(f"embed {store.hours:.1f} h of background twice")
         generator = torch.Generator().manual_seed(self._seed)
         cutter = LookCutter(self._stores, self._augmentation, generator, self._wordless)
-        found = []
+        recordings = []
         for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
             samples = store.samples[start : start + length]
             digest = hashlib.sha256(samples.numpy().tobytes()).hexdigest()
             generator.manual_seed(int(digest[:8], 16) + self._seed)
             key = self._origin | {"part": "recording", "samples": digest}
-            found.append(self._cache.get(key, partial(self._recording, samples, cutter)))
-        return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
+            recordings.append(self._cache.get(key, partial(self._recording, samples, cutter)))
+        return Recordings(
+            [recording["clean"] for recording in recordings], [recording["varied"] for recording in recordings]
+        )
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
         batches = torch.split(rows, _BATCH)
-        return self._embedded(lambda cutter: (cutter.words(store, some, fragment=fragment) for some in batches))
+        return self._embedded(lambda cutter: (cutter.words(store, batch, fragment=fragment) for batch in batches))
 
     def _embedded(self, cut: Callable[[LookCutter], Iterable[Tensor]]) -> dict[str, Tensor]:
         """Embeddings of looks. What is drawn to cut a batch of them comes before what is drawn to embed it."""
         generator = torch.Generator().manual_seed(self._seed)
         cutter = LookCutter(self._stores, self._augmentation, generator, self.household)
-        return {"embeddings": torch.cat([embeddings_of_looks(self._network, one, generator) for one in cut(cutter)])}
+        return {
+            "embeddings": torch.cat([embeddings_of_looks(self._network, batch, generator) for batch in cut(cutter)])
+        }
 
     def _recording(self, samples: Tensor, cutter: LookCutter) -> dict[str, Tensor]:
         """Embeddings of ``(samples,)`` int16, as they are and varied by ``cutter``."""
@@ -204,8 +208,8 @@ def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: tor
     # Each look is computed by itself, so that threads change no digit.
     with ThreadPoolExecutor(_THREADS) as pool:
         power = torch.from_numpy(np.stack([*pool.map(network.power, map(np.ascontiguousarray, waves.numpy()))]))
-        found = [*pool.map(embedded, varied_spectra(power, generator).numpy())]
-    embeddings = np.stack(found) if found else np.zeros((0, HEAD_EMBEDDINGS, DIMENSION))
+        looks = [*pool.map(embedded, varied_spectra(power, generator).numpy())]
+    embeddings = np.stack(looks) if looks else np.zeros((0, HEAD_EMBEDDINGS, DIMENSION))
     return torch.from_numpy(embeddings.astype(np.float16))
 
 
