@@ -13,14 +13,17 @@ shares = st.floats(0, 1)
 others = st.tuples(shares, shares, shares).map(lambda some: PeopleFound(6, *sorted(some)))
 
 
-@given(others, others, shares, st.sampled_from((0.0, 1.4, 1.5, 3.0)))
-def test_people_are_never_promised_more_than_voices_and_the_middle_lies_between(
-    distinct: PeopleFound, indistinct: PeopleFound, voices: float, phonemes: float
+@given(others, others, shares, shares, st.sampled_from((0.0, 1.4, 1.5, 3.0)))
+def test_people_are_promised_what_words_alike_find_and_no_more_than_the_voices_of_a_word_unlike_all(
+    distinct: PeopleFound, indistinct: PeopleFound, voices: float, least: float, phonemes: float
 ) -> None:
-    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, 0, [], []).people_found(voices, phonemes)
+    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, least, 0, [], []).people_found(voices, phonemes)
     alike = distinct if phonemes >= 1.5 else indistinct
-    assert found.low <= found.middle <= found.high <= voices
-    assert found.high in (alike.high, voices)
+    assert found.low <= found.middle <= found.high
+    if voices >= least:
+        assert found == alike
+    else:
+        assert found.high == min(alike.high, voices)
 
 
 @given(st.floats(-3, 0), st.floats(-3, 0))

@@ -45,6 +45,8 @@ class TextAlone:
     """Words that were trained from their text, and that have half of the phonemes' weight or more."""
     indistinct: PeopleFound
     """The same of words with less: their phonemes do not tell them from speech."""
+    least_voices: float
+    """The lowest share of synthetic voices that trained words found."""
     words: int
     """Words that only their phonemes judge."""
     fits: Sequence[float]
@@ -53,12 +55,14 @@ class TextAlone:
     """What words find where their phonemes have to fit so well: for each fit ``low``, ``middle`` and ``high``."""
 
     def people_found(self, voices: float, phonemes: float) -> PeopleFound:
-        """What a share of synthetic voices means for people, going by the words on the same side: never more.
+        """What people find of a trained word, going by the words on the same side.
 
-        ``phonemes``: their weight.
+        ``voices``: the share of synthetic voices that it finds, which says little of people. But of a word that finds fewer
+        voices than all others nothing is known, so that no more people are promised. ``phonemes``: their weight.
         """
         alike = self.distinct if phonemes >= self.weights[2] / 2 else self.indistinct
-        return PeopleFound(alike.words, *(min(share, voices) for share in (alike.low, alike.middle, alike.high)))
+        most = 1.0 if voices >= self.least_voices else voices
+        return PeopleFound(alike.words, *(min(share, most) for share in (alike.low, alike.middle, alike.high)))
 
     def typed_found(self, fit: float) -> PeopleFound:
         """What other words find where their phonemes alone have to fit as well as ``fit``."""
@@ -80,7 +84,8 @@ def text_alone(path: Path | None = None) -> TextAlone:
         one, other = (PeopleFound(**content["trained"][side]) for side in ("told", "untold"))
         typed = content["typed"]
         shares = [*zip(typed["low"], typed["middle"], typed["high"], strict=True)]
-        return TextAlone((first, head, phonemes), one, other, typed["words"], typed["fits"], shares)
+        least = content["trained"]["voices"]
+        return TextAlone((first, head, phonemes), one, other, least, typed["words"], typed["fits"], shares)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"

@@ -623,10 +623,13 @@ def test_what_words_of_other_languages_find_is_that_of_the_record() -> None:
         assert said in one_line(RESULTS / "README.md"), said
 
 
-@pytest.mark.parametrize(("which", "folder"), [("", assets_folder("wakeword_train")), ("-ear", ear_folder())])
-def test_what_ships_of_words_from_text_alone_is_that_of_the_records(which: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("which", "trained", "folder"),
+    [("", "anyword", assets_folder("wakeword_train")), ("-ear", "trained-ear", ear_folder())],
+)
+def test_what_ships_of_words_from_text_alone_is_that_of_the_records(which: str, trained: str, folder: Path) -> None:
     content = json.loads((folder / "text-alone.json").read_text("utf-8"))
-    records = record("anyword"), record(f"typed{which}")
+    records = record(trained), record(f"typed{which}")
     assert content == text_alone_content(*records, content["weights"])
     page = (RESULTS / f"people-range{which}.md").read_text(encoding="utf-8")
     assert page == range_page(*records, content["weights"])

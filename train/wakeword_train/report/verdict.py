@@ -82,7 +82,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     rate = point.target if point.kind == "fa_per_hour" else None
     wakes = _wakes(point, _unheard_language(card) is not None)
-    return Verdict(_grade(point, share, rate), finds, wakes, tuple(_advice(card, point, rate, model)))
+    return Verdict(_grade(point, share, rate), finds, wakes, tuple(_advice(card, point, share or found(point), rate, model)))
 
 
 def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, float]:
@@ -108,8 +108,11 @@ def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, fl
     return finds, people.middle
 
 
-def _advice(card: ModelCard, point: OperatingPoint, rate: float | None, model: str) -> Iterator[NextStep]:
-    """What would make a model better, the most useful first; ``rate``: false accepts an hour that its point promises."""
+def _advice(
+    card: ModelCard, point: OperatingPoint, share: float, rate: float | None, model: str
+) -> Iterator[NextStep]:
+    """What would make a model better, the most useful first; ``share``: what it finds, ``rate``: false accepts an hour that
+    its point promises."""
     word = card.phrase
     unheard = _unheard_language(card)
     if unheard:
@@ -117,7 +120,7 @@ def _advice(card: ModelCard, point: OperatingPoint, rate: float | None, model: s
         yield NextStep(f"{unheard}; give an hour of your own radio in it", (own_radio,))
     if point.positives == point.synthetic:
         yield _takes(word, model)
-    if found(point) < _GOOD[0] and len(word) < _LONG:
+    if share < _GOOD[0] and len(word) < _LONG:
         longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
         yield NextStep(longer, (f"wakeword check {shlex.quote(word)}{_language(card)}",))
     if unheard is None and (rate is None or rate > 0.5 or not is_supported(point)):

@@ -13,6 +13,7 @@ from scipy.stats import t
 
 from wakeword.base.logistic import logit_of
 from wakeword.base.types import Scores
+from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_train.typed_points import FUSION
 
 WITHIN = 0.9
@@ -126,13 +127,15 @@ def text_alone_content(
         own = trained.shares[sides == side]
         low, high = range_of(logits_of(own, trained.counts[sides == side]), trained.width())
         found[name] = {"words": len(own), **_rounded(low=low, middle=own.mean(), high=high)}
+    voices = [word["text"]["promised"] for word in anyword["words"]]
+    least = min(clopper_pearson(one["recall"] * one["synthetic"], one["synthetic"])[0] for one in voices)
     shares = np.array([_at(typed, fit) for fit in typed["fits"]])
     ends = [range_of(logits_of(some, from_text.counts), from_text.width()) for some in shares]
     return {
         "made_by": "python -m wakeword_experiments text-alone, from the records of anyword and typed "
         "(train/evidence/results), and weighing",
         "weights": list(weights),
-        "trained": found,
+        "trained": {**found, "voices": round(least, 3)},
         "typed": {
             "words": len(from_text.names),
             "fits": list(typed["fits"]),
