@@ -74,10 +74,12 @@ def _tokens(session: onnxruntime.InferenceSession) -> list[str]:
 def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:
     found = file_digest(path)
     if found != digest:
+        # With the ear, it is of another version.
+        other = 'pip install "wakeword[ear]", which has the one of words that were trained from their text, or '
         raise ModelError(
             f"{path}: expected the shared network of digest {digest[:16]}, with which the model was trained, got "
-            f'{found[:16]}; pip install "wakeword[ear]", which has the one of words that were trained from their text, or '
-            "train the model again, or run it without its second stage (--no-verify)"
+            f"{found[:16]}; {'' if ear_folder() else other}train the model again, or run it without its second stage "
+            "(--no-verify)"
         )
     # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.
     session = open_session(path, arena=False)

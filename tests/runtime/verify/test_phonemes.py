@@ -255,6 +255,8 @@ def test_the_ear_is_found_by_its_digest_where_it_is_installed(monkeypatch: pytes
         shared.load_phonemes(included, shared.file_digest(path)).log_probabilities(samples) for path in (included, ear)
     )
     np.testing.assert_allclose(one, other, atol=2e-2)
+    with pytest.raises(ModelError, match="; train the model again"):
+        shared.load_phonemes(included, "0" * 64)
     shared.load_phonemes.cache_clear()
     monkeypatch.setattr(shared, "ear_folder", lambda: None)
     with pytest.raises(ModelError, match=r'pip install "wakeword\[ear\]",'):
