@@ -82,7 +82,9 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     rate = point.target if point.kind == "fa_per_hour" else None
     wakes = _wakes(point, _unheard_language(card) is not None)
-    return Verdict(_grade(point, share, rate), finds, wakes, tuple(_advice(card, point, share or found(point), rate, model)))
+    return Verdict(
+        _grade(point, share, rate), finds, wakes, tuple(_advice(card, point, share or found(point), rate, model))
+    )
 
 
 def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, float]:
@@ -108,9 +110,7 @@ def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, fl
     return finds, people.middle
 
 
-def _advice(
-    card: ModelCard, point: OperatingPoint, share: float, rate: float | None, model: str
-) -> Iterator[NextStep]:
+def _advice(card: ModelCard, point: OperatingPoint, share: float, rate: float | None, model: str) -> Iterator[NextStep]:
     """What would make a model better, the most useful first; ``share``: what it finds, ``rate``: false accepts an hour that
     its point promises."""
     word = card.phrase
