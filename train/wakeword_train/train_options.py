@@ -44,8 +44,7 @@ _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ËˆmÉ
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
 _NOW = typer.Option("--now", help="Make a model from the text in seconds, without training: it costs more CPU.")
 _VOICES = typer.Option(
-    "--install-voices/--no-install-voices",
-    help="Where there are no natural voices, fetch some (120 MB).",
+    "--install-voices/--no-install-voices", help="Where there are no natural voices, fetch some (120 MB)."
 )
 _FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
 

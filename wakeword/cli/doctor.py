@@ -66,8 +66,7 @@ class Examination:
 def doctor(
     device: DeviceOption = None,
     seconds: Annotated[
-        float,
-        typer.Option("--seconds", metavar="S", min=1.0, max=60.0, callback=finite, help="How long to record."),
+        float, typer.Option("--seconds", metavar="S", min=1.0, max=60.0, callback=finite, help="How long to record.")
     ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:

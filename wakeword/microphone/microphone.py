@@ -113,11 +113,7 @@ class Microphone:
 
     def _open(self, device: Device) -> InputStream:
         return InputStream(
-            device,
-            self.channels,
-            block_seconds=self._block_seconds,
-            max_seconds=self._max_seconds,
-            losses=self._stats,
+            device, self.channels, block_seconds=self._block_seconds, max_seconds=self._max_seconds, losses=self._stats
         )
 
     def _reopen(self, gone: InputStream) -> InputStream:

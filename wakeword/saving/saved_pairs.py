@@ -53,14 +53,7 @@ class SavedPairs:
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        limit: int,
-        *,
-        most: int | None = None,
-        days: int | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, limit: int, *, most: int | None = None, days: int | None = None) -> None:
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"--save: expected a folder, got the file {folder}; choose another")
         folder.mkdir(0o700, parents=True, exist_ok=True)
@@ -89,10 +82,7 @@ class SavedPairs:
             stem = self._next_stem(detection.keyword, moment)
             path = self.folder / f"{stem}.wav"
             try:
-                with (
-                    replacing(path.with_suffix(".json"), private=True) as data,
-                    replacing(path, private=True) as audio,
-                ):
+                with replacing(path.with_suffix(".json"), private=True) as data, replacing(path, private=True) as audio:
                     data.write_text(json.dumps({**content, "audio": path.name}, indent=2) + "\n", encoding="utf-8")
                     write_audio(audio, int16_of(detection.audio))
                     size = data.stat().st_size + audio.stat().st_size

@@ -21,8 +21,7 @@ _CONFIG = FeatureConfig()
 _REPEATS = 2
 """Looks that may follow one in which the recogniser found anything of a word."""
 LOOK_SAMPLES = max(
-    reach(HEAD_EMBEDDINGS),
-    max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _REPEATS) * MAX_PHONEME_STEP * _CONFIG.hop_length,
+    reach(HEAD_EMBEDDINGS), max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _REPEATS) * MAX_PHONEME_STEP * _CONFIG.hop_length
 )
 """Samples before the end of a window that its verification depends on."""
 

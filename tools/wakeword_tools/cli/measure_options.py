@@ -76,8 +76,7 @@ class TargetOptions:
     """The rates of false alarms for which thresholds are chosen."""
 
     fpr: Annotated[
-        list[float] | None,
-        rate_option(f"False positives per negative clip; repeatable. Default: {_FPRS}.", 1, "--fpr"),
+        list[float] | None, rate_option(f"False positives per negative clip; repeatable. Default: {_FPRS}.", 1, "--fpr")
     ] = None
     fa_per_hour: Annotated[
         list[float] | None,

@@ -55,10 +55,7 @@ def report_table(label: str, report: ModelReport) -> Table:
     made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", label)
     if report.roc_auc is not None:
         made.add_row("ROC area", f"{report.roc_auc:.4f}")
-    groups = {
-        "recall at fpr={}": report.recall_at_fpr,
-        "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
-    }
+    groups = {"recall at fpr={}": report.recall_at_fpr, "recall at fa_per_hour={}": report.recall_at_fa_per_hour}
     for name, recalls in groups.items():
         for target, recall in recalls.items():
             figure = f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"

@@ -56,13 +56,7 @@ def check_scores(scores: ScoreSet, *, warn: Line) -> None:
 
 
 def calibrate_point(
-    scores: ScoreSet,
-    target: Target,
-    *,
-    data: str,
-    fingerprint: str = "",
-    confidence: float | None = None,
-    warn: Line,
+    scores: ScoreSet, target: Target, *, data: str, fingerprint: str = "", confidence: float | None = None, warn: Line
 ) -> OperatingPoint:
     """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 

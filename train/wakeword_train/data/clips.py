@@ -110,11 +110,7 @@ def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -
 
 
 def deal_speakers(
-    clips: Iterable[Clip],
-    *,
-    placed: Mapping[str, Split] | None = None,
-    validation: float = 0.15,
-    testing: float = 0.15,
+    clips: Iterable[Clip], *, placed: Mapping[str, Split] | None = None, validation: float = 0.15, testing: float = 0.15
 ) -> list[Clip]:
     """The same clips with their speakers dealt out, by a hash of their names; speakers in ``placed`` keep their split.
 
