@@ -98,12 +98,9 @@ class TrainOptions:
 
     def require_alone(self, option: str, allowed: Sequence[str]) -> None:
         """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``option``."""
-        given = [
-            field.name
-            for field in fields(self)
-            if field.name not in allowed and getattr(self, field.name) != field.default
-        ]
+        others = [field for field in fields(self) if field.name not in allowed]
+        given = [field.name for field in others if getattr(self, field.name) != field.default]
         if given:
             called = {"base": "--from", "engine": "--for", "word": "a WORD"}
-            names = " and ".join(called.get(name, f"--{name.replace('_', '-')}") for name in given)
+            names = " and ".join(called.get(key, f"--{key.replace('_', '-')}") for key in given)
             raise typer.BadParameter(f"{names} cannot be given with {option}")
