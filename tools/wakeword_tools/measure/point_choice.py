@@ -207,11 +207,8 @@ def dropped_points(card: ModelCard, points: Sequence[OperatingPoint]) -> list[Op
     kind, names = RateKind.FA_PER_HOUR.value, {point.name for point in points}
     if all(point.kind != kind for point in points):
         return []
-    return [
-        point
-        for point in card.operating_points
-        if point.name not in names and point.kind == kind and not is_supported(point)
-    ]
+    old = [point for point in card.operating_points if point.name not in names and point.kind == kind]
+    return [point for point in old if not is_supported(point)]
 
 
 def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default: str | None = None) -> None:
