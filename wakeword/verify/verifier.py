@@ -156,9 +156,7 @@ class AmplifiedSound:
 
     def fit(self, verifier: PhonemeVerifier, end: int) -> float:
         """See ``PhonemeSound``."""
-        return self._once(
-            verifier.keyword, end, lambda: verifier.fit(lambda network: self.log_probabilities(network, end))
-        )
+        return self._once(verifier.keyword, end, lambda: verifier.fit(lambda net: self.log_probabilities(net, end)))
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
         """See ``PhonemeSound``."""
