@@ -72,7 +72,7 @@ class OwnSound(SoundInput):
 
         ``at``: samples that ``pcm`` has given before.
         """
-        super().__init__(pcm, window=window)
+        super().__init__(pcm, None, window=window)
         self._reference_pcm = PcmStream(pcm.sample_rate if reference_rate is None else reference_rate)
         self._phase = window % ECHO_BLOCK
         self._begin(at)

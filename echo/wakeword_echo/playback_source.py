@@ -35,10 +35,7 @@ def open_playback(name: str) -> Iterator[AudioSource]:
     elif Path(name).is_file():
         yield FileSource(name)
     else:
-        with (
-            without_native_messages(),
-            Microphone(number_or_name(name), channels=2, max_seconds=_MAX_BEHIND) as device,
-        ):
+        with without_native_messages(), Microphone(number_or_name(name), channels=2, max_seconds=_MAX_BEHIND) as device:
             yield device
 
 

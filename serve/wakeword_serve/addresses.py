@@ -41,12 +41,12 @@ def tcp_socket(host: str, port: int) -> socket.socket:
     With port 0 the system chooses one. Raises ``ConfigError``, also if the address is not of this machine.
     """
     try:
-        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:  # the latter for what can be no name, for instance "a..b"
         reason = error.strerror if isinstance(error, OSError) else "no name of a host"
         raise ConfigError(f"expected the address of this machine, got {host!r}: {reason}") from None
     # In a container "localhost" is often an address of IPv6 too, where there is no IPv6.
-    family, _, _, _, (address, *_) = min(resolved, key=lambda address_info: address_info[0] != socket.AF_INET)
+    family, _, _, _, (address, *_) = min(found, key=lambda row: row[0] != socket.AF_INET)
     both = address == "::" and socket.has_dualstack_ipv6()
     try:
         return socket.create_server((str(address), port), family=family, backlog=128, dualstack_ipv6=both)

@@ -205,11 +205,9 @@ class ListeningStream:
 
     def _found(self, detections: list[Detection]) -> list[Found]:
         self.fired += len(detections)
-        for detection in detections:
-            self._count(self._by_name[detection.keyword], 0.0, wakes=1)
-        return [
-            Found(self._by_name[detection.keyword], self.moment(detection.end), detection) for detection in detections
-        ]
+        for heard in detections:
+            self._count(self._by_name[heard.keyword], 0.0, wakes=1)
+        return [Found(self._by_name[heard.keyword], self.moment(heard.end), heard) for heard in detections]
 
     def moment(self, seconds: float) -> int:
         """The timestamp of a moment, in seconds of the stream: milliseconds, at least 0."""
@@ -228,8 +226,8 @@ class ListeningStream:
         heard = soxr.resample(np.concatenate(pieces), self.format.rate, SAMPLE_RATE)
         size = round(seconds * SAMPLE_RATE)
         # In what was heard after ``size`` samples of silence, and before as many.
-        begin = min(max(0, len(heard) + round((until - ended) * SAMPLE_RATE)), len(heard) + size)
-        return np.pad(heard, size)[begin : begin + size]
+        at = min(max(0, len(heard) + round((until - ended) * SAMPLE_RATE)), len(heard) + size)
+        return np.pad(heard, size)[at : at + size]
 
     def _remember(self, block: Samples) -> None:
         if self._remembers:

@@ -57,7 +57,7 @@ class Shared:
     threads: SharedThreads
     save: Callable[[Found], object]
     """Called at each detection."""
-    groups: Groups = field(default_factory=Groups)
+    groups: Groups = field(default_factory=lambda: Groups({}))
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
 

@@ -25,10 +25,8 @@ def _kept_files(folder: Path) -> Iterator[tuple[os.DirEntry[str], Answer | None]
         place = folder if answer is None else folder / answer
         if place.is_dir():
             with os.scandir(place) as entries:
-                here = (
-                    entry for entry in entries if is_saved_pair(entry.name) and entry.is_file(follow_symlinks=False)
-                )
-                yield from ((entry, answer) for entry in here)
+                here = (file for file in entries if is_saved_pair(file.name) and file.is_file(follow_symlinks=False))
+                yield from ((file, answer) for file in here)
 
 
 def kept_list(folder: Path) -> dict[str, SavedPair]:
@@ -45,9 +43,5 @@ def kept_list(folder: Path) -> dict[str, SavedPair]:
 def shown_event(event: SavedPair) -> dict[str, object]:
     """An event for JSON."""
     named = ("time", "score", "threshold", "near_miss", "client", "probably", "text")
-    return {
-        "id": event.data.stem,
-        "word": event.keyword,
-        **{name: getattr(event, name) for name in named},
-        "label": event.answer,
-    }
+    shown = {name: getattr(event, name) for name in named}
+    return {"id": event.data.stem, "word": event.keyword, **shown, "label": event.answer}

@@ -97,7 +97,7 @@ class Member:
     def score(self, found: Found) -> float:
         """The highest score of the word in the newest second, 0..1."""
         assert self.stream is not None
-        return max(score for name, score in self.stream.peaks.items() if name == found.word.name)
+        return self.stream.peaks[found.word.name]
 
 
 class _Claim(NamedTuple):
@@ -211,14 +211,12 @@ def _last(audio: Array) -> Array:
 class Groups:
     """The groups of a server."""
 
-    def __init__(self, networks: Mapping[str, Sequence[Network]] | None = None) -> None:
-        self._groups = [(addresses, Group(name)) for name, addresses in (networks or {}).items()]
+    def __init__(self, networks: Mapping[str, Sequence[Network]]) -> None:
+        self._groups = [(addresses, Group(name)) for name, addresses in networks.items()]
 
-    def member(
-        self, share: Share, answer: Callable[[Found, float], None], is_gone: Callable[[], bool]
-    ) -> Member | None:
+    def member(self, share: Share, answer: Callable[[Found, float], None], gone: Callable[[], bool]) -> Member | None:
         """A connection as a member of the group of its address; ``None`` if it has none."""
         for networks, group in self._groups:
             if is_allowed(share.address, networks):
-                return Member(group, share, answer, is_gone)
+                return Member(group, share, answer, gone)
         return None

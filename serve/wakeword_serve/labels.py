@@ -52,10 +52,10 @@ def label_pair(pair: SavedPair, speech: SpeechToText, stage_of: StageOf) -> None
     """
     samples, stage = read_audio(pair.audio), stage_of(pair.keyword)
     # Up to where the word may end.
-    last = len(samples) - max(0, round(SAMPLE_RATE * float(content_of(pair.data).get("after", 0))) - _AFTER)
+    end = len(samples) - max(0, round(SAMPLE_RATE * float(content_of(pair.data).get("after", 0))) - _AFTER)
     text = speech.text(samples)
-    word = None if stage is None else stage.phonemes
-    fit = None if word is None else word.evidence(samples[max(0, last - PHONEME_SAMPLES) : last])
+    ear = None if stage is None else stage.phonemes
+    fit = None if ear is None else ear.evidence(samples[max(0, end - PHONEME_SAMPLES) : end])
     add_label(pair, {"text": text, "probably": probably(text, fit), "fit": None if fit is None else max(_WORST, fit)})
 
 
@@ -108,11 +108,8 @@ class Labeller:
     def label_one(self) -> bool:
         """Label an event that waits; whether one was labelled. Raises as ``label_pair`` does."""
         events = list(kept_list(self._folder).values())
-        waiting = [
-            event
-            for event in events
-            if event.is_word is None and event.text is None and event.data not in self._damaged
-        ]
+        waiting = [event for event in events if event.is_word is None and event.text is None]
+        waiting = [event for event in waiting if event.data not in self._damaged]
         if not waiting or self._is_busy() or abs(time.time() - events[0].audio.stat().st_mtime) < self._quiet:
             return False
         event = min(waiting, key=lambda event: self._failed[event.data])

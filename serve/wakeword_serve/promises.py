@@ -18,16 +18,16 @@ def promise_and_count(
 
 def _counted(word: OfferedWord, heard: ListenedTime, wakes: Iterable[SavedPair]) -> dict[str, object]:
     # Wakes of before the hours, and at other thresholds, are no part of the count.
-    of_word = [
+    own = [
         wake
         for wake in wakes
         if heard.since
         and (wake.keyword, wake.threshold) == (word.phrase, word.threshold)
         and wake.time[: len(heard.since)] >= heard.since
     ]
-    no, yes = (sum(wake.is_word is is_word for wake in of_word) for is_word in (False, True))
+    no, yes = (sum(wake.is_word is is_word for wake in own) for is_word in (False, True))
     # A limit may have deleted some, and for others the disk had no room.
-    unlabelled = max(0, max(heard.wakes, len(of_word)) - no - yes)
+    unlabelled = max(0, max(heard.wakes, len(own)) - no - yes)
     hours = heard.seconds / 3_600
     counts = {"word": word.phrase, "promised": word.promise, "hours": hours, "no": no, "unlabelled": unlabelled}
     if not hours:

@@ -58,7 +58,7 @@ class Server:
     async def run(self) -> None:
         """Serve until ``stop``. Raises ``ConfigError`` if it cannot listen."""
         self.socket = tcp_socket(self._host, self._port)
-        server = await asyncio.get_running_loop().create_server(self._protocol, sock=self.socket)
+        tcp = await asyncio.get_running_loop().create_server(self._protocol, sock=self.socket)
         tasks = [asyncio.create_task(self._check()), asyncio.create_task(self._refresh())]
         self._show_words()
         self.ready.set()
@@ -69,7 +69,7 @@ class Server:
                 connection.abort()
             for task in (*tasks, *self.connections.values()):
                 task.cancel()
-            server.close()
+            tcp.close()
             await asyncio.gather(*tasks, *self.connections.values(), return_exceptions=True)
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:

@@ -116,13 +116,8 @@ def _saving(options: ServeOptions, stack: ExitStack, stop: StopSignals) -> Calla
     """What is called with each detection: it saves its audio until ``stack`` is closed, or does nothing."""
     if options.save is None:
         return lambda found: None
-    saver = Saver(
-        SavedPairs(options.save, round(1e6 * options.save_limit)),
-        most_waiting=_MAX_WAITING,
-        wait_for_room=False,
-        complain=logger.warning,
-        note=logger.info,
-    )
+    pairs = SavedPairs(options.save, round(1e6 * options.save_limit))
+    saver = Saver(pairs, most_waiting=_MAX_WAITING, wait_for_room=False, complain=logger.warning, note=logger.info)
     stack.callback(saver.close, lambda: stop.seconds_left)
     return lambda found: saver.save(replace(found.detection, keyword=found.word.phrase))
 
@@ -141,11 +136,7 @@ def _keeping(
 
 
 async def _serve(
-    server: Server,
-    options: ServeOptions,
-    web_settings: WebSettings | None,
-    keeper: Keeper | None,
-    speech: SpeechToText | None,
+    server: Server, options: ServeOptions, pages: WebSettings | None, keeper: Keeper | None, speech: SpeechToText | None
 ) -> None:
     serving = asyncio.create_task(server.run())
     ready = asyncio.create_task(server.ready.wait())
@@ -161,7 +152,7 @@ async def _serve(
                     stack.enter_context(
                         Labeller(keeper.folder, speech, server.words.stage_of, lambda: server.load > _BUSY)
                     )
-                web = None if web_settings is None else stack.enter_context(Web(server, web_settings, keeper))
+                web = None if pages is None else stack.enter_context(Web(server, pages, keeper))
                 _greet(server, options, web)
                 await asyncio.wait({serving})
     finally:

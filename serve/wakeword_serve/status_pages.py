@@ -126,8 +126,8 @@ class _Handler(BoundedHandler):
 
     def do_POST(self) -> None:  # noqa: N802
         # A browser names the page that sends a request: no page of another host tells labels.
-        origins = [origin.partition("://")[2] for origin in self.headers.get_all("Origin") or []]
-        foreign = any(origin != self.headers.get("Host") for origin in origins)
+        origins = [site.partition("://")[2] for site in self.headers.get_all("Origin") or []]
+        foreign = any(site != self.headers.get("Host") for site in origins)
         self._answer(self._pages.tell, self.path, known=self._is_own() and not foreign)
 
     def _answer(self, ask: Callable[..., HttpAnswer], path: str, *, known: bool) -> None:
@@ -176,7 +176,7 @@ class Web:
     Raises ``ConfigError`` if the address cannot be used.
     """
 
-    def __init__(self, server: Server, settings: WebSettings, keeper: Keeper | None = None) -> None:
+    def __init__(self, server: Server, settings: WebSettings, keeper: Keeper | None) -> None:
         handler = partial(_Handler, Pages(server, asyncio.get_running_loop(), keeper))
         self._server = _HttpServer(settings, handler)
         host, port = self._server.socket.getsockname()[:2]

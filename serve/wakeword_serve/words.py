@@ -45,8 +45,6 @@ class OfferedWord:
 
 @dataclass(frozen=True)
 class _File:
-    """A file of the folder."""
-
     signature: Signature
     """Signature of what was tried last."""
     word: OfferedWord | None
@@ -86,7 +84,7 @@ def info_of(words: Iterable[OfferedWord], *, playback: bool = False) -> bytes:
 
     Wyoming has no field for a ``playback`` channel, so the description says it.
     """
-    models = [
+    known = [
         WakeModel(
             name=word.name,
             attribution=_ATTRIBUTION,
@@ -104,7 +102,7 @@ def info_of(words: Iterable[OfferedWord], *, playback: bool = False) -> bytes:
         installed=True,
         description="wakeword: wake words, found offline" + (PLAYBACK_TEXT if playback else ""),
         version=__version__,
-        models=models,
+        models=known,
     )
     return encode(Info(wake=[program]).event())
 
@@ -169,8 +167,8 @@ class OfferedWords:
                 logger.info("the model '%s' is gone from %s", word.name, path.parent)
         for path in new:
             before = self._found.get(path, _File((0, 0, 0, 0), None, is_refused=False))
-            loaded = self._loaded(path, before)
-            self._found[path] = _File(settled[path], loaded or before.word, is_refused=loaded is None)
+            fresh = self._loaded(path, before)
+            self._found[path] = _File(settled[path], fresh or before.word, is_refused=fresh is None)
         if gone or new:
             self._publish()
         return bool(gone or new)

@@ -109,15 +109,13 @@ def without_keyword(
     parts: Iterable[TimedText], utterances: Iterable[TranscribedSpeech], phrase: str
 ) -> list[TimedText]:
     """What is left of ``parts`` when the utterances in which ``phrase`` is said are cut out, ``MARGIN`` s around each."""
-    said = [utterance for utterance in utterances if utterance.says(phrase)]
+    said = [speech for speech in utterances if speech.says(phrase)]
     kept = []
     for part in parts:
         left = [part]
-        for utterance in said:
-            if utterance.path == part.path:
-                left = [
-                    piece for whole in left for piece in _cut(whole, utterance.start - MARGIN, utterance.end + MARGIN)
-                ]
+        for speech in said:
+            if speech.path == part.path:
+                left = [piece for whole in left for piece in _cut(whole, speech.start - MARGIN, speech.end + MARGIN)]
         kept += left
     return kept
 
@@ -143,13 +141,10 @@ def speaker_of(path: Path) -> str:
 
 def _cut(part: TimedText, start: float, end: float) -> list[TimedText]:
     """The part without what is between ``start`` and ``end``: none, one or two parts."""
-    pieces = (
-        dataclasses.replace(part, end=min(part.end, start)),
-        dataclasses.replace(part, start=max(part.start, end)),
-    )
+    parts = (dataclasses.replace(part, end=min(part.end, start)), dataclasses.replace(part, start=max(part.start, end)))
     if start >= part.end or end <= part.start:
         return [part]
-    return [piece for piece in pieces if piece.end > piece.start]
+    return [piece for piece in parts if piece.end > piece.start]
 
 
 def _in_order(utterances: Iterable[TranscribedSpeech]) -> list[TranscribedSpeech]:

@@ -139,11 +139,11 @@ def enrol(
         return enroller.fit(part, lambda done: events.phase(Phase.FIRST, (number + done) / (count + 1)))
 
     for number in range(count):
-        held_out = own.clips[number::count]
+        left = own.clips[number::count]
         path = out.with_suffix(f".fold{number + 1}.onnx")
-        export_model(fit(number, [take for take in own.clips if take not in held_out]), card, path)
+        export_model(fit(number, [take for take in own.clips if take not in left]), card, path)
         copy_verifier(base, path)
-        folds.append(Fold(path, [take.path for take in held_out]))
+        folds.append(Fold(path, [take.path for take in left]))
     export_model(fit(count, own.clips), card, out)
     copy_verifier(base, out)
     negatives = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]

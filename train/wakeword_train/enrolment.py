@@ -73,20 +73,20 @@ def enrol_model(
     clips = with_synthesised(run).folders
     clips = dataclasses.replace(clips, positives=clips.positives[len(folders.positives) :])
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
-    enrolment = enrol(base, takes, clips, own / "enrolled.onnx", config=settings, events=events)
+    tuned = enrol(base, takes, clips, own / "enrolled.onnx", config=settings, events=events)
     if not folders.negatives:
         events.note(
             "warning: without --negatives the thresholds for false positives are based on synthesised words alone; real "
             "speech may fire several times as often"
         )
-    models = 2 + len(enrolment.folds)
+    models = 2 + len(tuned.folds)
     events.note(
         "measuring on the held-out clips"
         + (f" and on the background, which {models} models hear" if folders.background else "")
     )
-    put_into_place(enrolment.path, enrolled_points(base, enrolment, events), out, events)
+    put_into_place(tuned.path, enrolled_points(base, tuned, events), out, events)
     events.phase(Phase.MEASURING, 1.0)
-    return dataclasses.replace(enrolment, path=out)
+    return dataclasses.replace(tuned, path=out)
 
 
 _STRICT = (0.002, 0.005, 0.01, 0.02)
@@ -135,7 +135,7 @@ class _Measured:
         self.no_better: list[str] = []
         """Points at which the base model finds as many takes."""
         self._before, self._after, *self._folds = scored.sets
-        rows = {recording.path: row for row, recording in enumerate(scored.recordings[Kind.POSITIVE])}
+        rows = {read.path: row for row, read in enumerate(scored.recordings[Kind.POSITIVE])}
         # Copies of another take are not scored.
         self._held_out = [[rows[path] for path in fold.held_out if path in rows] for fold in enrolment.folds]
 

@@ -166,8 +166,8 @@ def best_epoch(reports: list[EpochReport]) -> EpochReport:
     Only the method's own epochs count once there are any: the warm-up belongs to another method.
     """
     newest = reports[-1]
-    candidates = (r for r in reports if r.phase == newest.phase and r.settled == newest.settled)
-    return max(candidates, key=lambda r: (r.score, r.epoch))
+    alike = (r for r in reports if r.phase == newest.phase and r.settled == newest.settled)
+    return max(alike, key=lambda r: (r.score, r.epoch))
 
 
 def build_network(config: TrainConfig) -> WakeWordNetwork:

@@ -90,5 +90,5 @@ def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
     if not health:
         return None
     names = [field.name for field in dataclasses.fields(AdversaryHealth) if field.name != "fallbacks"]
-    means = {name: float(np.mean([getattr(of_batch, name) for of_batch in health])) for name in names}
-    return AdversaryHealth(**means, fallbacks=sum(of_batch.fallbacks for of_batch in health))
+    means = {name: float(np.mean([getattr(batch, name) for batch in health])) for name in names}
+    return AdversaryHealth(**means, fallbacks=sum(batch.fallbacks for batch in health))

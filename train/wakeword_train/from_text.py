@@ -93,14 +93,8 @@ def make_now(options: TrainOptions) -> Path:
     )
     out = options.out or Path(f"{file_stem(options.word)}.onnx")
     check_target(out)
-    path = model_from_text(
-        options.word,
-        out,
-        language=options.language,
-        also=options.also or (),
-        say=options.say or (),
-        anyway=options.anyway,
-    )
+    also, say = options.also or (), options.say or ()
+    path = model_from_text(options.word, out, language=options.language, also=also, say=say, anyway=options.anyway)
     tell(path, takes=True)
     suggest(path)
     return path

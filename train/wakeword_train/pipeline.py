@@ -178,7 +178,7 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
 
 
 def _negatives_in(folder: Path) -> list[Path]:
-    parts = [folder / name for name in (FALSE_ACCEPTS, Answer.NO) if (folder / name).is_dir()]
+    parts = [folder / sub for sub in (FALSE_ACCEPTS, Answer.NO) if (folder / sub).is_dir()]
     kept = saved_pairs(folder) if folder.is_dir() else []
     if not parts and all(pair.text is None for pair in kept):
         return audio_files(folder)

@@ -43,9 +43,9 @@ def _speech(config: TrainConfig) -> Iterator[tuple[Phase, int, list[str], str]]:
 
 def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
     """Lines about what a run will do."""
-    phrases = " or ".join(f"'{phrase}'" for phrase in (config.keyword, *config.synthesis.also))
+    texts = " or ".join(f"'{text}'" for text in (config.keyword, *config.synthesis.also))
     steps = counted(len(phases_of(config)), "step")
-    yield f"training {phrases} in {steps}; with default settings it takes some ten minutes on two cores"
+    yield f"training {texts} in {steps}; with default settings it takes some ten minutes on two cores"
     for _, number, engines, voices in _speech(config):
         if number and engines:
             names = ", ".join(engine.partition(":")[0] for engine in engines)

@@ -82,13 +82,13 @@ def compared_with_text(card: ModelCard, second: SecondStageResult, typed: Model,
     clips = [row for part in parts for row in zip(*part, strict=True)]
     people = [row for row in clips if not row[0].synthetic]
     by_people = len(second.held_out.of(Kind.POSITIVE, synthetic=False)) >= FEW_PEOPLE
-    chosen = people if by_people else [row for row in clips if row[0].engine in natural] or clips
+    rows = people if by_people else [row for row in clips if row[0].engine in natural] or clips
     scores = (
-        np.array([stream_scores(typed, row[2]).max() for row in chosen]),
-        np.array([row[1].scores(second.card.gate, second.card.fusion).max() for row in chosen]),
+        np.array([stream_scores(typed, row[2]).max() for row in rows]),
+        np.array([row[1].scores(second.card.gate, second.card.fusion).max() for row in rows]),
     )
     thresholds = (typed.card.point().threshold, card.point().threshold)
     text, trained = (
         round(float(np.mean(of_model >= threshold)), 4) for of_model, threshold in zip(scores, thresholds, strict=True)
     )
-    return Compared("people" if by_people else "synthetic voices", len(chosen), text, trained)
+    return Compared("people" if by_people else "synthetic voices", len(rows), text, trained)

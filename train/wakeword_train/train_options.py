@@ -44,8 +44,7 @@ _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ËˆmÉ
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
 _NOW = typer.Option("--now", help="Make a model from the text in seconds, without training: it costs more CPU.")
 _VOICES = typer.Option(
-    "--install-voices/--no-install-voices",
-    help="Where there are no natural voices, fetch some (120 MB).",
+    "--install-voices/--no-install-voices", help="Where there are no natural voices, fetch some (120 MB)."
 )
 _FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
 
@@ -99,12 +98,9 @@ class TrainOptions:
 
     def require_alone(self, option: str, allowed: Sequence[str]) -> None:
         """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``option``."""
-        given = [
-            field.name
-            for field in fields(self)
-            if field.name not in allowed and getattr(self, field.name) != field.default
-        ]
+        others = [field for field in fields(self) if field.name not in allowed]
+        given = [field.name for field in others if getattr(self, field.name) != field.default]
         if given:
             called = {"base": "--from", "engine": "--for", "word": "a WORD"}
-            names = " and ".join(called.get(name, f"--{name.replace('_', '-')}") for name in given)
+            names = " and ".join(called.get(key, f"--{key.replace('_', '-')}") for key in given)
             raise typer.BadParameter(f"{names} cannot be given with {option}")

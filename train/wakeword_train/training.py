@@ -4,6 +4,7 @@ import dataclasses
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -58,6 +59,7 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     """All clips that the folders hold, each with its kind, speaker and split. ``DataError`` if a class is missing."""
     clips: list[Clip] = []
     validation, testing = config.validation_share, config.test_share
+    read = partial(read_folder, keyword=config.keyword, also=config.synthesis.also)
     if data.speech_commands is not None:
         words = read_speech_commands(data.speech_commands, config.keyword)
         clips += deal_speakers(words, validation=validation, testing=testing) if config.split == "dealt" else words
@@ -67,15 +69,7 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
             shares = (validation, testing)
             if kind is Kind.BACKGROUND and config.second_stage.enabled:
                 shares = (config.background_evidence, 0.0)
-            clips += read_folder(
-                root,
-                kind,
-                keyword=config.keyword,
-                also=config.synthesis.also,
-                placed=placed,
-                validation=shares[0],
-                testing=shares[1],
-            )
+            clips += read(root, kind, placed=placed, validation=shares[0], testing=shares[1])
     if config.starter_pack:
         clips = _with_pack(config, clips)
     if config.hold_out_recorded:
@@ -208,7 +202,7 @@ def _describe_languages(
     config: TrainConfig, stores: Sequence[dict[Kind, ClipStore]], packed: Sequence[PackedStore | None]
 ) -> dict[str, object]:
     """The card's record of the keyword's language, and of the hours of background: the pack's are English."""
-    own = sum(split[Kind.BACKGROUND].hours for split in stores if Kind.BACKGROUND in split)
+    own = sum(part[Kind.BACKGROUND].hours for part in stores if Kind.BACKGROUND in part)
     of_pack = sum(store.hours for store in packed if store is not None)
     hours = {name: round(value, 2) for name, value in ((ENGLISH, of_pack), ("own", own)) if value}
     return {"language": config.language, "background_hours": hours}

@@ -92,9 +92,7 @@ def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
     listing = list_audio(path)
     if listing.unsearched:
         (folder, reason), *others = listing.unsearched.items()
-        more = (
-            f" (and {len(others)} more: {', '.join(map(str, (folder for folder, _ in others[:5])))})" if others else ""
-        )
+        more = f" (and {len(others)} more: {', '.join(str(folder) for folder, _ in others[:5])})" if others else ""
         raise AudioFileError(f"{unsearched_folder(folder, reason)}{more}; allow reading it, or leave it out")
     if listing.left_out:
         left_out = left_out_files(Path(path), listing.left_out)

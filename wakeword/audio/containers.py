@@ -156,7 +156,5 @@ def _pieces(av: Any, path: Path, container: str) -> Pieces:
                 # Not the count alone: a recording can have gaps.
                 end = max(count / frame.sample_rate, (frame.time or 0.0) + frame.samples / frame.sample_rate)
                 frame.pts = None
-                for resampled in to_float.resample(frame):
-                    yield _Piece(
-                        resampled.to_ndarray().reshape(resampled.samples, -1), resampled.sample_rate, end, declared
-                    )
+                for piece in to_float.resample(frame):
+                    yield _Piece(piece.to_ndarray().reshape(piece.samples, -1), piece.sample_rate, end, declared)

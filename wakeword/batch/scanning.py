@@ -78,8 +78,8 @@ class ScanWork:
 
     def from_json(self, content: Any) -> Scanned:
         """The row of ``to_json``."""
-        detections = tuple(Detection(audio=NO_SAMPLES, **fields) for fields in content["detections"])
-        return Scanned(**{**content, "detections": detections})
+        found = tuple(Detection(audio=NO_SAMPLES, **each) for each in content["detections"])
+        return Scanned(**{**content, "detections": found})
 
 
 def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:

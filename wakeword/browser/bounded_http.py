@@ -22,7 +22,6 @@ _HEADERS = {
     # Pages of other sites can load nothing of it.
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Headers of every answer."""
 TEXT = "text/plain; charset=utf-8"
 HttpAnswer = tuple[HTTPStatus, str, bytes]
 """Status, content type and body."""

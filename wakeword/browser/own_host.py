@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from wakeword.base.errors import ConfigError
 
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
-"""Name of a host, in lower case."""
 _LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
 """Domains that no one can own in the public DNS."""
 

@@ -53,9 +53,9 @@ class PageServer(BoundedHttpServer):
         """
         self.files = {f"/{path}": file for path, file in files.items()}
         self.home = f"/{home}"
-        headers = _HEADERS if policy is None else {"Content-Security-Policy": policy, **_HEADERS}
+        fields = _HEADERS if policy is None else {"Content-Security-Policy": policy, **_HEADERS}
         try:
-            super().__init__(("127.0.0.1", port), _Handler, headers=headers)
+            super().__init__(("127.0.0.1", port), _Handler, headers=fields)
         except (OSError, OverflowError) as error:
             raise ConfigError(f"expected a free port, got {port}: {reason_of(error)}; give another --port") from error
 
@@ -122,7 +122,7 @@ def site_files(runtime: Path) -> dict[str, Path]:
     service worker keeps them all for use without a network. Raises ``ConfigError`` if it, or one of them, is missing.
     """
     try:
-        listed: list[str] = json.loads((web_folder() / "files.json").read_text(encoding="utf-8"))
+        listed: list[str] = json.loads((web_folder() / "files.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"expected the page's files.json, got: {reason_of(error)}; install it again") from error
     folders = {RUNTIME: runtime, "web/": web_folder(), "assets/": assets_folder()}

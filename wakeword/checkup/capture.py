@@ -21,11 +21,7 @@ _CLOSE_SECONDS = 0.3
 
 
 def record_device(
-    wanted: int | str | None,
-    seconds: float,
-    *,
-    opened: Callable[[Device], None],
-    advance: Callable[[float], None],
+    wanted: int | str | None, seconds: float, *, opened: Callable[[Device], None], advance: Callable[[float], None]
 ) -> tuple[Device, CheckRecording]:
     """Record the device with that number or with that text in its name, at its native rate, with all its channels.
 

@@ -88,8 +88,8 @@ def clipping(samples: Samples) -> _Clipping:
 
 def _runs(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Starts and lengths of the runs of true."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
-    return edges[::2], edges[1::2] - edges[::2]
+    ends = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
+    return ends[::2], ends[1::2] - ends[::2]
 
 
 class _Dropouts(NamedTuple):
@@ -139,7 +139,7 @@ class _ChannelCheck(NamedTuple):
 _DEAD_DB = 40.0
 
 
-def check_channels(samples: Samples) -> _ChannelCheck:
+def channels(samples: Samples) -> _ChannelCheck:
     """The channels of ``(samples, channels)``."""
     x = np.asarray(samples, np.float64)
     x = x - x.mean(axis=0)
@@ -171,20 +171,20 @@ def timing(stamps: Sequence[Stamp], sample_rate: int) -> Timing:
     from the median of the slopes between any two of them (Theil 1950, Sen 1968).
     """
     clock = StreamClock(sample_rate)
-    missing = total_paused = 0.0
+    missing = gaps = 0.0
     points = np.zeros((len(stamps), 2))
     for number, stamp in enumerate(stamps):
         skipped, paused = clock.missing(stamp)
         missing += skipped + paused
-        total_paused += paused
-        points[number] = stamp.captured, stamp.captured - total_paused - stamp.frame / sample_rate
+        gaps += paused
+        points[number] = stamp.captured, stamp.captured - gaps - stamp.frame / sample_rate
     if len(stamps) < 2 or stamps[-1].captured - stamps[0].captured < _MIN_TIMING_SECONDS:
         return Timing(None, None, missing)
-    times, delays = np.array([span[span[:, 1].argmin()] for span in np.array_split(points, _SPANS) if len(span)]).T
+    times, lags = np.array([span[span[:, 1].argmin()] for span in np.array_split(points, _SPANS) if len(span)]).T
     earlier, later = np.triu_indices(len(times), 1)
-    slope = float(np.median((delays[later] - delays[earlier]) / (times[later] - times[earlier])))
-    jitter = float(np.ptp(delays - slope * times))
-    return Timing(sample_rate * (1 - slope), sample_rate * jitter / (times[-1] - times[0]), missing)
+    skew = float(np.median((lags[later] - lags[earlier]) / (times[later] - times[earlier])))
+    jitter = float(np.ptp(lags - skew * times))
+    return Timing(sample_rate * (1 - skew), sample_rate * jitter / (times[-1] - times[0]), missing)
 
 
 def power_spectra(samples: Samples, size: int) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.cli.console import complain, note
 from wakeword.cli.devices import print_devices
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
-from wakeword.cli.ranges import finite
+from wakeword.cli.ranges import number_option
 from wakeword.cli.tables import console, table
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
@@ -42,7 +42,7 @@ class Examination:
     @property
     def usable(self) -> bool:
         """Whether nothing is bad."""
-        return self.error is None and all(finding.verdict != "bad" for finding in self.findings)
+        return self.error is None and all(found.verdict != "bad" for found in self.findings)
 
     @property
     def answer(self) -> str:
@@ -65,10 +65,7 @@ class Examination:
 
 def doctor(
     device: DeviceOption = None,
-    seconds: Annotated[
-        float,
-        typer.Option("--seconds", metavar="S", min=1.0, max=60.0, callback=finite, help="How long to record."),
-    ] = 5.0,
+    seconds: Annotated[float, number_option("--seconds", "S", 1.0, 60.0, "How long to record.")] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
     """Check the microphone and this machine, and say what to change.

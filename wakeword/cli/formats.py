@@ -73,15 +73,15 @@ def _terminal(file: str | None, detection: Detection) -> str:
 def _json(file: str | None, detection: Detection) -> str:
     # With all digits: programs may compare a score with a threshold.
     recording = {} if file is None else {"file": file}
-    values = {name: getattr(detection, name) for name in ("keyword", "start", "end", "score")}
+    values = {key: getattr(detection, key) for key in ("keyword", "start", "end", "score")}
     return json.dumps({**recording, **values, **stage_one_entry(detection)}) + "\n"
 
 
 def _csv(file: str | None, detection: Detection) -> str:
     line = io.StringIO()
     name = None if file is None else cell(file)
-    numbers = [round(value, 6) for value in (detection.start, detection.end, detection.score)]
-    csv.writer(line, lineterminator="\n").writerow([name, cell(detection.keyword), *numbers])
+    cells = [round(value, 6) for value in (detection.start, detection.end, detection.score)]
+    csv.writer(line, lineterminator="\n").writerow([name, cell(detection.keyword), *cells])
     return line.getvalue()
 
 

@@ -66,11 +66,8 @@ def _found(point: OperatingPoint) -> str:
     value, low, high = recall_shown(point)
     shown = f"{value:.0%} of the time ({low:.0%} to {high:.0%})"
     if (folds := point.by_folds) is not None:
-        own = (
-            f"; this file alone found {round(point.recall * point.positives)} of {point.positives}"
-            if point.positives
-            else ""
-        )
+        found = round(point.recall * point.positives)
+        own = f"; this file alone found {found} of {point.positives}" if point.positives else ""
         return (
             f"{shown}: {folds.recall.count} of {folds.recall.trials:g} recordings of the whole word, by "
             f"{counted(folds.models, 'model')} of this recipe that did not know the speaker{own}"

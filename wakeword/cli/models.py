@@ -150,9 +150,9 @@ def _row(model: _Listed) -> tuple[str, ...]:
     if card.default_point is None:
         return shown, card.version, size, "none", "", "", "", place
     point = card.point()
-    recall, rate = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point)), hourly_shown(point)
-    shown_rate = "" if rate is None else f"{rate:.2f}"
-    return shown, card.version, size, point.name, recall, positives(point), shown_rate, place
+    recall = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point))
+    often = "" if (rate := hourly_shown(point)) is None else f"{rate:.2f}"
+    return shown, card.version, size, point.name, recall, positives(point), often, place
 
 
 def print_columns(rows: Sequence[tuple[str, ...]]) -> None:

@@ -11,7 +11,7 @@ import typer
 from wakeword.audio.detection import Keeps
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.cli.ranges import finite, model_names, separate
+from wakeword.cli.ranges import model_names, number_option, separate
 from wakeword.cli.voice_command import voices_of
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
@@ -71,15 +71,7 @@ DeviceOption = Annotated[
     str | None, typer.Option("--device", metavar="NAME|N", help="Input device: its number or a part of its name.")
 ]
 MinGapOption = Annotated[
-    float,
-    typer.Option(
-        "--min-gap",
-        metavar="SECONDS",
-        min=0,
-        max=MAX_MIN_GAP,
-        callback=finite,
-        help="Report a keyword again only after this time.",
-    ),
+    float, number_option("--min-gap", "SECONDS", 0, MAX_MIN_GAP, "Report a keyword again only after this time.")
 ]
 
 
@@ -130,10 +122,7 @@ class PointOptions:
     """At which scores a word is reported: without a threshold and a point at the default point of each model."""
 
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold", metavar="X", min=0, max=1, callback=finite, help="Report scores of at least X (0..1)."
-        ),
+        float | None, number_option("--threshold", "X", 0, 1, "Report scores of at least X (0..1).")
     ] = None
     point: _PointOption = None
     verify: VerifyOption = True

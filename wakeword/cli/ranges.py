@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
 
@@ -26,6 +26,11 @@ def finite(value: T) -> T:
         if isinstance(one, float) and not math.isfinite(one):
             raise typer.BadParameter(f"expected a finite number, got {one}")
     return value
+
+
+def number_option(name: str, unit: str, least: float, most: float, text: str) -> Any:
+    """An option for one finite number in a range, or several."""
+    return typer.Option(name, metavar=unit, min=least, max=most, callback=finite, help=text)
 
 
 def present(paths: T) -> T:

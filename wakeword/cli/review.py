@@ -116,7 +116,7 @@ def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
     pairs = [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
     if options.label_with is not None:
         pairs = _labelled(pairs, options.label_with)
-    return sorted(pairs, key=lambda pair: (Answer.NO, None, Answer.YES).index(pair.probably))
+    return sorted(pairs, key=lambda one: (Answer.NO, None, Answer.YES).index(one.probably))
 
 
 def _labelled(pairs: list[SavedPair], uri: str) -> list[SavedPair]:
@@ -166,8 +166,8 @@ class _Review:
 
     def summary(self) -> str:
         """What was filed and what is left."""
-        filed = {answer: sum(filed_as is answer for filed_as in self._answers.values()) for answer in Answer}
-        parts = [f"{number} in {self._into / answer}" for answer, number in filed.items() if number]
+        filed = {side: sum(filed_as is side for filed_as in self._answers.values()) for side in Answer}
+        parts = [f"{number} in {self._into / side}" for side, number in filed.items() if number]
         left = len(self._pairs) - len(self._answers)
         return ", ".join([*parts, f"{left} left in {self._folder}"] if left else parts)
 

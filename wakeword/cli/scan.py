@@ -124,8 +124,6 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
 
 
 class _Tally:
-    """Counts for the summary."""
-
     def __init__(self) -> None:
         self.files = 0
         self.failed = 0

@@ -66,9 +66,7 @@ def steps_shown(title: str = "starting") -> Iterator[Steps]:
         bars.update(task, description=printable(steps.title), completed=steps.done)
 
     steps = Steps(
-        title,
-        tell,
-        lambda line: bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True),
+        title, tell, lambda line: bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True)
     )
     with bars:
         yield steps

@@ -120,7 +120,7 @@ class ModelCard:
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
             entries = content["verifier"].items()
-            content["verifier"] = {name: part for name, part in entries if part or name not in _LATER}
+            content["verifier"] = {key: part for key, part in entries if part or key not in _LATER}
         for point in points:
             if point["by_folds"] is None:
                 del point["by_folds"]

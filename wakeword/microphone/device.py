@@ -104,7 +104,7 @@ def find_device(wanted: int | str | None, before: Device | None = None) -> Devic
         if isinstance(wanted, int) and before is not None:
             same = [device for device in _inputs() if _stable_name(device.name) == _stable_name(before.name)]
             # If several have the same name, take the one with the old number.
-            wanted = min(same, key=lambda device: device.index != wanted).index if same else before.name
+            wanted = min(same, key=lambda one: one.index != wanted).index if same else before.name
         return _device(sounddevice.query_devices(wanted, "input"))
     except (ValueError, sounddevice.PortAudioError) as error:
         known = ", ".join(f"{device.index} {device.name}" for device in _inputs()) or "none"

@@ -113,11 +113,7 @@ class Microphone:
 
     def _open(self, device: Device) -> InputStream:
         return InputStream(
-            device,
-            self.channels,
-            block_seconds=self._block_seconds,
-            max_seconds=self._max_seconds,
-            losses=self._stats,
+            device, self.channels, block_seconds=self._block_seconds, max_seconds=self._max_seconds, losses=self._stats
         )
 
     def _reopen(self, gone: InputStream) -> InputStream:
@@ -172,9 +168,9 @@ class Microphone:
     def _next(self) -> Block | None:
         """The next block, or ``None`` if the microphone was closed."""
         stream = self._stream
-        patience = self._watchdog if self._delivered else max(self._watchdog, _FIRST_BLOCK_SECONDS)
+        limit = self._watchdog if self._delivered else max(self._watchdog, _FIRST_BLOCK_SECONDS)
         # Waits are counted, not timed: a process that was stopped for a while must not count as a lost device.
-        for _ in range(math.ceil(patience / _POLL_SECONDS)):
+        for _ in range(math.ceil(limit / _POLL_SECONDS)):
             ended = stream.ended.is_set()
             try:
                 block = stream.get(_POLL_SECONDS)
@@ -187,7 +183,7 @@ class Microphone:
                 return block
             if ended:
                 raise AudioDeviceError(f"'{self.name}' has ended its stream; was it unplugged?")
-        raise AudioDeviceError(f"'{self.name}' has delivered no audio for {patience:g} s; is it still connected?")
+        raise AudioDeviceError(f"'{self.name}' has delivered no audio for {limit:g} s; is it still connected?")
 
     def _missing(self, block: Block) -> float:
         """Count and report audio missing before this block; return the seconds of silence to insert for it."""

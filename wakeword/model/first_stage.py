@@ -22,14 +22,12 @@ class FirstStage:
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
         """Raises ``ConfigError`` for a hop that a model cannot take."""
         numbers: dict[tuple[object, ...], list[int]] = {}
-        for number, model in enumerate(models):
+        for row, model in enumerate(models):
             group = group_of(model, hop)
-            key = model.card.window, _constant(model) is None, number if group is None else group
-            numbers.setdefault(key, []).append(number)
+            key = model.card.window, _constant(model) is None, row if group is None else group
+            numbers.setdefault(key, []).append(row)
         # Windows of different lengths differ in gain, so that features are not shared between them.
-        self._groups = [
-            (members, _Windows([models[number] for number in members], hop=hop)) for members in numbers.values()
-        ]
+        self._groups = [(members, _Windows([models[row] for row in members], hop=hop)) for members in numbers.values()]
         self._number = len(models)
 
     def begin(self, starts: Sequence[int] | None = None) -> None:
@@ -47,8 +45,8 @@ class FirstStage:
         """
         of_models: list[list[WindowLogit]] = [[]] * self._number
         for numbers, windows in self._groups:
-            for number, of_model in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
-                of_models[number] = of_model
+            for row, of_model in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
+                of_models[row] = of_model
         return of_models
 
 
@@ -61,7 +59,7 @@ class _Windows:
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
         self._scorer = GroupScorer(models, hop=hop)
-        self._constants = [constant for model in models if (constant := _constant(model)) is not None]
+        self._constants = [logit for model in models if (logit := _constant(model)) is not None]
         # The only configuration: models with another one are refused when they are loaded.
         config = FeatureConfig()
         self._window = config.samples_in(models[0].card.window)
@@ -83,7 +81,7 @@ class _Windows:
 
     def read(self, samples_of: SamplesOf, end: int, is_over: IsOver) -> list[list[WindowLogit]]:
         """See ``FirstStage.read``."""
-        of_models: list[list[WindowLogit]] = [[] for _ in range(self._number)]
+        read: list[list[WindowLogit]] = [[] for _ in range(self._number)]
         while (last := self._start + self._window) <= end:
             gain = self._gains.of(samples_of, self._start, is_over)
             # Windows of one gain are one pass, so that a hop's frames are one matrix product and not parts of two.
@@ -91,9 +89,9 @@ class _Windows:
                 if self._gains.of(samples_of, after - self._window, is_over) != gain:
                     break
                 last = after
-            for windows, logits in zip(of_models, self._logits(samples_of, gain, last), strict=True):
+            for windows, logits in zip(read, self._logits(samples_of, gain, last), strict=True):
                 windows += [(logit, gain) for logit in logits]
-        return of_models
+        return read
 
     def _logits(self, samples_of: SamplesOf, gain: float, last: int) -> list[list[float]]:
         """For each model, the logits of the next windows that end up to sample ``last``, all of this gain."""

@@ -236,10 +236,10 @@ def _check_graph(graph: Graph, card: ModelCard) -> None:
         )
     hop, rows = _hop_and_rows(card)
     # A whole window, as in the self-test; a hop, as in a detector; and the hops of many streams, as in a pool.
-    for frames, number in ((card.window, 1), (hop, rows), (_STREAMS * hop, _STREAMS * rows)):
+    for frames, count in ((card.window, 1), (hop, rows), (_STREAMS * hop, _STREAMS * rows)):
         steps = frames // card.stack
-        states = {name: (1, number, width) for name, width in widths.items()}
-        graph.check_sizes({"frames": (frames, card.features.n_mfcc), "picks": (steps, number, steps), **states})
+        states = {name: (1, count, width) for name, width in widths.items()}
+        graph.check_sizes({"frames": (frames, card.features.n_mfcc), "picks": (steps, count, steps), **states})
 
 
 def _hop_and_rows(card: ModelCard) -> tuple[int, int]:

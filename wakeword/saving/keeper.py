@@ -51,18 +51,10 @@ class Keeper(Closable):
     ) -> None:
         self._last: WeakSet[StreamAudio] = WeakSet()
         self._pairs = SavedPairs(
-            kept_folder() if folder is None else Path(folder),
-            round(1e6 * megabytes),
-            most=most,
-            days=days,
+            kept_folder() if folder is None else Path(folder), round(1e6 * megabytes), most=most, days=days
         )
         self._saver = Saver(
-            self._pairs,
-            most_waiting=_MAX_WAITING,
-            wait_for_room=False,
-            complain=complain,
-            note=note,
-            option="keep",
+            self._pairs, most_waiting=_MAX_WAITING, wait_for_room=False, complain=complain, note=note, option="keep"
         )
         self._saver.then(lambda: self._pairs.tidy(datetime.now(UTC)))  # another process may have locked the folder
 

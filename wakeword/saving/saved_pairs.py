@@ -53,14 +53,7 @@ class SavedPairs:
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        limit: int,
-        *,
-        most: int | None = None,
-        days: int | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, limit: int, *, most: int | None = None, days: int | None = None) -> None:
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"--save: expected a folder, got the file {folder}; choose another")
         folder.mkdir(0o700, parents=True, exist_ok=True)
@@ -89,11 +82,8 @@ class SavedPairs:
             stem = self._next_stem(detection.keyword, moment)
             path = self.folder / f"{stem}.wav"
             try:
-                with (
-                    replacing(path.with_suffix(".json"), private=True) as data,
-                    replacing(path, private=True) as audio,
-                ):
-                    data.write_text(json.dumps({**content, "audio": path.name}, indent=2) + "\n", encoding="utf-8")
+                with replacing(path.with_suffix(".json"), private=True) as data, replacing(path, private=True) as audio:
+                    data.write_text(json.dumps({**content, "audio": path.name}, indent=2) + "\n", "utf-8")
                     write_audio(audio, int16_of(detection.audio))
                     size = data.stat().st_size + audio.stat().st_size
                     self._make_room(moment, new=1, size=size, client=client_of(detection.about.get("client", "")))
@@ -137,11 +127,8 @@ class SavedPairs:
         """What is older than ``days``, as the class says. ``OSError`` if the day cannot be written down."""
         if self._days is None:
             return []
-        path, now, then = (
-            self.folder / _DAYS_FILE,
-            _name_time(moment),
-            _name_time(moment - timedelta(min(self._days, 10_000))),
-        )
+        path, now = self.folder / _DAYS_FILE, _name_time(moment)
+        then = _name_time(moment - timedelta(min(self._days, 10_000)))
         newest = max((age_of(stem)[1] for stem in self._kept), default=0)
         before: dict[str, int] = {}
         with suppress(OSError, *DAMAGED):
@@ -195,9 +182,7 @@ class SavedPairs:
                     if (saved := _SAVED.fullmatch(entry.name)) is not None:
                         sizes[saved["stem"]] = sizes.get(saved["stem"], 0) + status.st_size
                     elif abs(time.time() - status.st_mtime) > _SECONDS_TO_WRITE:
-                        remove_abandoned(
-                            self.folder / temporary["target"] for temporary in _TEMPORARY.finditer(entry.name)
-                        )
+                        remove_abandoned(self.folder / left["target"] for left in _TEMPORARY.finditer(entry.name))
         return sizes
 
 

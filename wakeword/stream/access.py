@@ -39,9 +39,7 @@ class _SourceLoop:
 class StreamAccess(Closable):
     """Sources, threads and followers of a detector. What a block goes through stands in ``engine.Detector``."""
 
-    def __init__(
-        self, audio: StreamAudio, *, sample_rate: int, channel: int | None, playback_rate: int | None = None
-    ) -> None:
+    def __init__(self, audio: StreamAudio, *, sample_rate: int, channel: int | None, playback_rate: int | None) -> None:
         """``sample_rate``, ``channel`` and ``playback_rate`` describe the blocks that are pushed."""
         self._audio = audio
         self._channel = channel
@@ -73,9 +71,7 @@ class StreamAccess(Closable):
         """
         return self._listen(source, playback, is_shared=True)
 
-    def _listen(
-        self, source: AudioSource, playback: AudioSource | None = None, *, is_shared: bool
-    ) -> Iterator[Detection]:
+    def _listen(self, source: AudioSource, playback: AudioSource | None, *, is_shared: bool) -> Iterator[Detection]:
         """``run``; with ``is_shared`` the consumer of a detection may record after it, in any thread."""
         for side in (source, playback):
             if not (hasattr(side, "blocks") and hasattr(side, "sample_rate")) and (side is source or side is not None):
@@ -115,10 +111,8 @@ class StreamAccess(Closable):
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
         try:
-            async with aclosing(
-                in_thread(partial(self._listen, playback=playback, is_shared=False), source)
-            ) as detections:
-                async for detection in detections:
+            async with aclosing(in_thread(partial(self._listen, playback=playback, is_shared=False), source)) as found:
+                async for detection in found:
                     yield detection
                     self._followers.release(detection)
         finally:

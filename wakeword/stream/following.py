@@ -169,7 +169,7 @@ class Followers:
         self._open.add(follower)
         return follower
 
-    def offered(self, detections: list[Detection], *, keep: bool = False) -> Iterator[Detection]:
+    def offered(self, detections: list[Detection], *, keep: bool) -> Iterator[Detection]:
         """The detections of a block, each with its follower ready: recording after one must not take audio from another.
 
         With ``keep`` the followers stay ready until ``release``, for a consumer that gets the detections later.

@@ -43,7 +43,7 @@ def playback_kept(samples: int, start: int) -> KeepsPlayback:
 class SoundInput:
     """Blocks of a microphone -> 16 kHz mono, ``(n,)``; from the first playback on as ``wakeword_echo`` gives it."""
 
-    def __init__(self, pcm: PcmStream, playback_rate: int | None = None, *, window: int) -> None:
+    def __init__(self, pcm: PcmStream, playback_rate: int | None, *, window: int) -> None:
         """``playback_rate``: Hz, default as ``pcm``. ``window``: samples in a window.
 
         Raises ``ConfigError`` if a rate is given and ``wakeword_echo`` is not installed, and so does the first ``push`` of
@@ -98,6 +98,6 @@ def in_pairs(blocks: Iterable[Samples], most: int) -> Iterator[Pair]:
     little is kept."""
     for block in blocks:
         if isinstance(block, np.ndarray) and block.ndim:
-            yield from ((block[start : start + most], None) for start in range(0, len(block) or 1, most))
+            yield from ((block[at : at + most], None) for at in range(0, len(block) or 1, most))
         else:
             yield block, None  # which is then refused

@@ -33,13 +33,7 @@ class StreamAudio:
     """
 
     def __init__(
-        self,
-        keywords: Sequence[KeywordTracker],
-        *,
-        pre_roll: int,
-        piece: int,
-        gate: bool,
-        keep: Keeps | None = None,
+        self, keywords: Sequence[KeywordTracker], *, pre_roll: int, piece: int, gate: bool, keep: Keeps | None = None
     ) -> None:
         self.keywords = keywords
         self.suppression = Suppression()

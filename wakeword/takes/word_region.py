@@ -34,7 +34,7 @@ def locate_word(samples: Array) -> tuple[Region, float]:
     threshold = max(float(energy.max()) * 1e-3, np.sqrt(floor * float(energy.max())))
     loud = np.flatnonzero(energy >= threshold)
     stretches = np.split(loud, np.flatnonzero(np.diff(loud) > 15) + 1)
-    best = max(stretches, key=lambda steps: float(energy[steps].sum()) if len(steps) else 0.0)
+    best = max(stretches, key=lambda part: float(energy[part].sum()) if len(part) else 0.0)
     if len(best) == 0:
         return Region(0, len(samples)), float(np.sqrt(floor))
     start, end = (int(best[0]) - 3) * _STEP, (int(best[-1]) + 4) * _STEP

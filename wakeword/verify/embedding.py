@@ -84,8 +84,8 @@ class EmbeddingNetwork:
     def advance(self, power: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
         """Advance by n steps: spectra ``(8 n, 257)`` float32 -> embeddings ``(n, 96)`` and the next caches."""
         inputs = dict(zip(self._caches, caches, strict=True))
-        embeddings, *after = run_session(self._session, self._outputs, {"power": power, **inputs})
-        return embeddings, after
+        steps, *after = run_session(self._session, self._outputs, {"power": power, **inputs})
+        return steps, after
 
     def bind(self, power: Array, caches: list[Array], *, embeddings: Array, after: list[Array]) -> Callable[[], None]:
         """``advance`` as a call on arrays of its shapes, C-contiguous float32, which it reads and writes: half the time."""

@@ -105,9 +105,7 @@ def direction_of(network: Path, samples: Array) -> Array:
 
 def enrolled(name: str, takes: Sequence[Array], network: Path) -> KnownVoice:
     """The voice of sounds that each end with the word. ``ConfigError`` for fewer than ``_MIN_ENROLLED`` usable takes."""
-    directions = [
-        direction for direction in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if direction.any()
-    ]
+    directions = [voice for voice in (direction_of(network, take[-LOOK_AT_VOICE:]) for take in takes) if voice.any()]
     if len(directions) < _MIN_ENROLLED:
         raise ConfigError(
             f"expected at least {_MIN_ENROLLED} takes of half a second or more, got {len(directions)}; record more of them"

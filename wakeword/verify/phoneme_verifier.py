@@ -222,18 +222,14 @@ class KeywordPhonemes:
 
     def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
         """How well the word fits in a number of ``looks``: ``of_states`` of each of their frames, ``(*looks, states)``."""
-        per_phoneme: NDArray[np.float64] = (self._best(frames, looks) / self._lengths).max(axis=-1)
-        return per_phoneme
+        means: NDArray[np.float64] = (self._best(frames, looks) / self._lengths).max(axis=-1)
+        return means
 
     def at_most(self, best: Array) -> NDArray[np.float64]:
         """A bound of ``fits``, ``(looks,)``: each phoneme where it fits best, in any order. ``best``: what each state costs
         where it costs least in a look, ``(looks, states)``."""
-        phonemes = [
-            slice(end - 2 * (length - 1), end + 1, 2) for end, length in zip(self._ends, self._lengths, strict=True)
-        ]
-        bound: NDArray[np.float64] = np.max(
-            [best[:, states].mean(axis=1, dtype=np.float64) for states in phonemes], axis=0
-        )
+        ways = [slice(end - 2 * (size - 1), end + 1, 2) for end, size in zip(self._ends, self._lengths, strict=True)]
+        bound: NDArray[np.float64] = np.max([best[:, states].mean(axis=1, dtype=np.float64) for states in ways], axis=0)
         return bound
 
     def _best(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
@@ -278,6 +274,6 @@ def tokens_of_text(text: str | None) -> list[str]:
         tokens = json.loads(text or "null")
     except ValueError:
         tokens = None
-    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+    if not isinstance(tokens, list) or not all(isinstance(name, str) for name in tokens):
         raise ModelError(f"expected a phoneme recogniser with the list of its tokens as {TOKENS_KEY}, got none")
     return tokens

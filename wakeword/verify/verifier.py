@@ -21,8 +21,7 @@ _CONFIG = FeatureConfig()
 _REPEATS = 2
 """Looks that may follow one in which the recogniser found anything of a word."""
 LOOK_SAMPLES = max(
-    reach(HEAD_EMBEDDINGS),
-    max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _REPEATS) * MAX_PHONEME_STEP * _CONFIG.hop_length,
+    reach(HEAD_EMBEDDINGS), max(PHONEME_SAMPLES, reach(STEPS)) + (1 + _REPEATS) * MAX_PHONEME_STEP * _CONFIG.hop_length
 )
 """Samples before the end of a window that its verification depends on."""
 
@@ -157,9 +156,7 @@ class AmplifiedSound:
 
     def fit(self, verifier: PhonemeVerifier, end: int) -> float:
         """See ``PhonemeSound``."""
-        return self._once(
-            verifier.keyword, end, lambda: verifier.fit(lambda network: self.log_probabilities(network, end))
-        )
+        return self._once(verifier.keyword, end, lambda: verifier.fit(lambda net: self.log_probabilities(net, end)))
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:
         """See ``PhonemeSound``."""

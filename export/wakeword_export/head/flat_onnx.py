@@ -30,8 +30,6 @@ def onnx_bytes(model: FlatModel, embeddings: int, score: int, *, name: str, desc
 
 
 class _Writer:
-    """What has been written of a graph."""
-
     def __init__(self, model: FlatModel, names: dict[int, str]) -> None:
         self._model, self._names = model, names
         self._constants: dict[str, np.ndarray] = {}
@@ -62,7 +60,7 @@ class _Writer:
 
     def _write(self, node: FlatNode) -> None:
         """The nodes for one operator. ``KeyError`` for one that no exporter uses."""
-        inputs, options = list(node.inputs), {place: value for place, _, value in node.options}
+        inputs, options = list(node.inputs), {key: value for key, _, value in node.options}
         outputs = [self._name(tensor) for tensor in node.outputs]
         if node.operator is flat.FULLY_CONNECTED:
             product = f"{outputs[0]}_linear" if options.get(0) else outputs[0]

@@ -61,7 +61,7 @@ class HeadGraph(FlatModel):
 
     def most(self, inputs: int, axis: int) -> int:
         """The largest along an axis; its size becomes 1."""
-        shape = [1 if number == axis else size for number, size in enumerate(self.shape(inputs))]
+        shape = [1 if place == axis else size for place, size in enumerate(self.shape(inputs))]
         where = self.constant(np.array([axis], np.int32))
         return self.apply(flat.REDUCE_MAX, [inputs, where], shape, (0, "Bool", True))
 

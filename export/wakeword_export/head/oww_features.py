@@ -74,9 +74,9 @@ class OwwFeatures:
             frames = np.concatenate([frames, self._log_mel(samples, window)])
             count = len(frames) // STEP_FRAMES * STEP_FRAMES
             outputs = ["embeddings", *(f"{name}_next" for name in state)]
-            embeddings, *after = run_session(self._session, outputs, {_LOG_MEL: frames[:count], **state})
+            steps, *after = run_session(self._session, outputs, {_LOG_MEL: frames[:count], **state})
             state, frames = dict(zip(state, after, strict=True)), frames[count:]
-            batches.append(embeddings)
+            batches.append(steps)
         all_steps = np.concatenate([np.zeros((0, DIMENSION), np.float32), *batches])
         return all_steps[WARM_UP:]
 

@@ -104,17 +104,15 @@ class _Search:
         between = graph.gathered(until, graph.constant(np.array([0], np.int32)), 0)
         entered = graph.constant(np.zeros((len(ways), self._outputs + 1), np.float32))
         fits = []
-        for place in range(max(map(len, ways))):
-            numbers = [sounds.index(way[place]) if place < len(way) else 0 for way in ways]
+        for at in range(max(map(len, ways))):
+            numbers = [sounds.index(way[at]) if at < len(way) else 0 for way in ways]
             path = self._through(entered, graph.gathered(until, graph.constant(np.array(numbers, np.int32)), 0))
-            ending = [len(way) == place + 1 for way in ways]
+            ending = [len(way) == at + 1 for way in ways]
             if any(ending):
                 fit = graph.most(graph.joined(flat.ADD, graph.most(path, 1), self._where(ending)), 0)
-                fits.append(graph.scaled(fit, 1 / (place + 1)))
+                fits.append(graph.scaled(fit, 1 / (at + 1)))
             # Neighbours that share a token need something between them.
-            direct = [
-                place + 1 < len(way) and not dict(way[place]).keys() & dict(way[place + 1]).keys() for way in ways
-            ]
+            direct = [at + 1 < len(way) and not dict(way[at]).keys() & dict(way[at + 1]).keys() for way in ways]
             paused = self._through(path, between)
             entered = graph.joined(flat.MAXIMUM, paused, graph.joined(flat.ADD, path, self._where(direct)))
         best = fits[0]

@@ -90,7 +90,7 @@ def moved(
     def logit(listener: HeadListener, rates: Sequence[float]) -> list[float]:
         streams = [listener.scores_of(embeddings, _STEP) for embeddings in speech]
         thresholds = [threshold_allowing_events(streams, int(rate * hours), hop=_STEP * listener.hop) for rate in rates]
-        return [logit_of(min(max(threshold, _MIN_SCORE), 1 - _MIN_SCORE)) for threshold in thresholds]
+        return [logit_of(min(max(score, _MIN_SCORE), 1 - _MIN_SCORE)) for score in thresholds]
 
     (own,), (usual, lax) = logit(head, [rate]), logit(both, [rate, _LAXER * rate])
     lacking = point.logit - own
@@ -139,12 +139,12 @@ class HeadPromise:
 
     def to_json(self) -> dict[str, object]:
         """As ``json.dump`` takes it."""
-        at = {f"{threshold:g}": dataclasses.asdict(rates) for threshold, rates in self.rates.items()}
+        at = {f"{score:g}": dataclasses.asdict(rates) for score, rates in self.rates.items()}
         return {"target": self.target, "at": at}
 
     def lines(self) -> list[str]:
         """For people: a line for each threshold, and what the hours support."""
-        lines = [f"{threshold:g}: {_in_words(rates)}" for threshold, rates in self.rates.items()]
+        lines = [f"{score:g}: {_in_words(rates)}" for score, rates in self.rates.items()]
         return [*lines, f"so many hours support {self.target}"]
 
 

@@ -15,7 +15,7 @@ from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
 _LATER = STRIDE * (MICRO_WINDOW - 1)
-WINDOW_FRAMES = RECEPTIVE_FRAMES + _LATER
+MICRO_FRAMES = RECEPTIVE_FRAMES + _LATER
 """Frames of a training window: for as many outputs as a device takes the mean of."""
 _AFTER_WORD = (1, 10)
 """Frames from the end of a word to the first output that is to know it."""
@@ -75,7 +75,7 @@ class StudentBatch(NamedTuple):
     """Windows, and what is known of them."""
 
     windows: Tensor
-    """``(batch, WINDOW_FRAMES, 40)`` in 0..26."""
+    """``(batch, MICRO_FRAMES, 40)`` in 0..26."""
     targets: Tensor
     """What is to be said of each."""
     synthetic: slice
@@ -107,7 +107,7 @@ class StudentBatches:
         parts = [self._cut("words", words, ends), self._cut("near", near, around)]
         for name in ("talk", "noise"):
             rows = self._any(name, counts[name])
-            parts.append(self._cut(name, rows, self._whole(len(rows), WINDOW_FRAMES, SCENE_FRAMES)))
+            parts.append(self._cut(name, rows, self._whole(len(rows), MICRO_FRAMES, SCENE_FRAMES)))
         parts.append(self._speech(counts["speech"] + counts["mined"] - mined))
         if self._mined is not None:
             parts.append(self._mined[torch.randint(len(self._mined), (mined,), generator=self._generator)])
@@ -120,7 +120,7 @@ class StudentBatches:
         return StudentBatch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
 
     def clean(self, count: int) -> Tensor:
-        """Windows as they are, ``(count, WINDOW_FRAMES, 40)`` uint8: half of words, half of speech."""
+        """Windows as they are, ``(count, MICRO_FRAMES, 40)`` uint8: half of words, half of speech."""
         words = self._any("words", count // 2)
         ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER
         return torch.cat([self._cut("words", words, ends), self._speech(count - len(words))])
@@ -131,18 +131,18 @@ class StudentBatches:
         network.eval()
         frames, scores, places = self._scenes.speech.frames, [], []
         for start, part in self._scenes.speech.parts():
-            if len(part) >= WINDOW_FRAMES:
+            if len(part) >= MICRO_FRAMES:
                 means = _means(network(scaled(part)[None]))[0, ::2]
                 scores.append(means)
                 places.append(start + 2 * STRIDE * torch.arange(len(means)))
         best = torch.cat(scores).topk(min(self._config.mined, sum(map(len, scores)))).indices
-        kept = [frames[torch.cat(places)[best][:, None] + torch.arange(WINDOW_FRAMES)]]
+        kept = [frames[torch.cat(places)[best][:, None] + torch.arange(MICRO_FRAMES)]]
         for name, share in (("talk", 4), ("noise", 8)):
             of_scenes = self._frames[name]
             means = torch.cat([_means(network(scaled(batch))) for batch in torch.split(of_scenes, 200)])
             best = means.flatten().topk(min(self._config.mined // share, means.numel())).indices
             rows, first = best // means.shape[1], best % means.shape[1] * STRIDE
-            kept.append(self._cut(name, rows, first + WINDOW_FRAMES))
+            kept.append(self._cut(name, rows, first + MICRO_FRAMES))
         self._mined = torch.cat(kept)
         network.train()
 
@@ -153,15 +153,15 @@ class StudentBatches:
         return torch.randint(low, high + 1, (count,), generator=self._generator)
 
     def _cut(self, name: str, rows: Tensor, ends: Tensor) -> Tensor:
-        first = ends.clamp(WINDOW_FRAMES, SCENE_FRAMES) - WINDOW_FRAMES
-        return self._frames[name][rows[:, None], first[:, None] + torch.arange(WINDOW_FRAMES)]
+        first = ends.clamp(MICRO_FRAMES, SCENE_FRAMES) - MICRO_FRAMES
+        return self._frames[name][rows[:, None], first[:, None] + torch.arange(MICRO_FRAMES)]
 
     def _speech(self, count: int) -> Tensor:
         frames, starts, lengths = self._scenes.speech
         rows = torch.multinomial(lengths.double(), count, replacement=True, generator=self._generator)
-        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - WINDOW_FRAMES).clamp_min(0) + 1)
+        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - MICRO_FRAMES).clamp_min(0) + 1)
         first = starts[rows] + within.long()
-        return frames[(first[:, None] + torch.arange(WINDOW_FRAMES)).clamp_max(len(frames) - 1)]
+        return frames[(first[:, None] + torch.arange(MICRO_FRAMES)).clamp_max(len(frames) - 1)]
 
 
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
@@ -182,10 +182,8 @@ def restyled(windows: Tensor, share: float, generator: torch.Generator) -> Tenso
     batch = len(windows)
     mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _MIN_SPREAD
     other = torch.randperm(batch, generator=generator)
-    weight = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
-    found = (windows - mean) / spread * torch.lerp(spread, spread[other], weight) + torch.lerp(
-        mean, mean[other], weight
-    )
+    part = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
+    found = (windows - mean) / spread * torch.lerp(spread, spread[other], part) + torch.lerp(mean, mean[other], part)
     return found.clamp(0, 255 * OF_FEATURES.scale)
 
 

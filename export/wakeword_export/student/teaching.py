@@ -21,13 +21,7 @@ from wakeword_export.micro.device_files import MicroStudent, write_student
 from wakeword_export.micro.filterbank import micro_features
 from wakeword_export.micro.int8_word import MicroNet, beside_phonemes
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
-from wakeword_export.student.drawn_windows import (
-    WINDOW_FRAMES,
-    MicroSpeech,
-    StudentBatch,
-    StudentBatches,
-    StudentScenes,
-)
+from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
 from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
@@ -124,14 +118,14 @@ def _promised(promise: HeadPromise, cutoff: int, least_recall: float, *, only_sy
     """The lines that say what was measured at the cutoff. ``ModelError`` if too few of the words held out are found."""
     ((_, rates),) = promise.rates.items()
     assert rates.recall is not None
-    words_held_out = "synthetic words" if only_synthetic else "words of people and synthetic voices"
+    words = "synthetic words" if only_synthetic else "words of people and synthetic voices"
     if rates.recall.value < least_recall:
         raise ModelError(
-            f"expected a student that finds {least_recall:.0%} of the {words_held_out} held out "
+            f"expected a student that finds {least_recall:.0%} of the {words} held out "
             f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {cutoff / 255:.3f}; a longer "
             "word, or recordings of it, make a better one"
         )
-    lines = [line.replace("recordings of the word", words_held_out) for line in promise.lines()]
+    lines = [line.replace("recordings of the word", words) for line in promise.lines()]
     if only_synthetic:
         lines.append(
             "people may be found less often than synthetic words: export with --background and --positives measures it"
@@ -193,7 +187,7 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
     rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
     features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
-    features = [frames for frames in features if len(frames) >= WINDOW_FRAMES]
+    features = [frames for frames in features if len(frames) >= MICRO_FRAMES]
     lengths = torch.tensor([len(frames) for frames in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
@@ -250,10 +244,8 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
         network, origin = StudentNetwork(dropout=_DROPOUT), SpeechOrigin()
         batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
         begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
-        groups = [
-            {"params": part, "lr": share * config.learning_rate}
-            for part, share in zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
-        ]
+        parts = zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
+        groups = [{"params": part, "lr": share * config.learning_rate} for part, share in parts]
         optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
         of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
         rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step / config.steps))

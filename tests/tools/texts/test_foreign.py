@@ -12,7 +12,7 @@ from wakeword_tools.engines.languages import language_named, name_of_language, r
 from wakeword_tools.engines.registry import voices_in
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import TextOrigin, choose_texts
-from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
+from wakeword_tools.texts.foreign_language import foreign_language, is_ipa_vowel
 from wakeword_tools.texts.foreign_words import (
     foreign_confusables,
     foreign_of_ipa,
@@ -126,4 +126,4 @@ def test_sounds_are_offered_the_tokens_that_are_like_them() -> None:
     (heard,) = foreign_variants("قط", "ar", known)
     assert heard.variant[0][0] == "k"
     assert all(min(losses) == 0 for losses in heard.losses)
-    assert [is_foreign_vowel(sound) for sound in ("a51", "ɔ̃", "tʃ")] == [True, True, False]
+    assert [is_ipa_vowel(sound) for sound in ("a51", "ɔ̃", "tʃ")] == [True, True, False]

@@ -118,13 +118,7 @@ def _points(scored: Scored, targets: Sequence[Target], options: CalibrateOptions
     points: dict[str, OperatingPoint] = {}
     for target in targets:
         try:
-            point = calibrate_point(
-                scores,
-                target,
-                data=scored.description,
-                fingerprint=scored.fingerprint,
-                warn=note,
-            )
+            point = calibrate_point(scores, target, data=scored.description, fingerprint=scored.fingerprint, warn=note)
         except CalibrationError as error:
             # A target that no one asked for need not be met, if another is.
             if options.targets.fpr or options.targets.fa_per_hour or (not points and target is targets[-1]):

@@ -35,7 +35,6 @@ from wakeword_tools.texts.advice import (
 from wakeword_tools.texts.foreign_language import ways_to_say
 
 _MAX_LISTED = 10
-"""Texts that are listed."""
 
 
 def print_check(options: CheckOptions) -> None:
@@ -103,20 +102,16 @@ def _listed(advice: Advice) -> list[LikelyPhrase]:
 
 def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
     """A line for each thing that is graded, with its grade and what would be a good one."""
-    grades = advice.grades
-    lines = {
-        f"length       {counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}": (
-            grades["length"],
+    graded = {
+        "length": (
+            f"{counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}",
             f"{LONG} phonemes and 2 syllables or more are good",
         ),
-        f"said anyway  {often(advice.anyway_per_hour)}": (
-            grades["said anyway"],
+        "said anyway": (
+            often(advice.anyway_per_hour),
             f"also in other words; up to once in {1 / RARE:.0f} h of talk is good, once in {1 / OFTEN:.0f} h fair",
         ),
-        f"close words  {often(advice.close_per_hour)}": (
-            grades["close words"],
-            f"what differs by up to {CLOSE:g} phoneme; the same limits",
-        ),
+        "close words": (often(advice.close_per_hour), f"what differs by up to {CLOSE:g} phoneme; the same limits"),
     }
     if advice.text_promise is not None:
         per_hour, recall = advice.text_promise
@@ -126,8 +121,8 @@ def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
             else f"{per_hour:g} an hour by mistake at most, finds {recall:.0%}"
         )
         why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
-        lines[f"by ear       {hears}"] = (grades["by ear"], why)
-    return lines
+        graded["by ear"] = (hears, why)
+    return {f"{name:<13}{found}": (advice.grades[name], why) for name, (found, why) in graded.items()}
 
 
 def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:

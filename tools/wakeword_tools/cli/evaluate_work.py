@@ -52,7 +52,7 @@ def evaluate(options: EvaluateOptions) -> None:
         sounds = [path for root in options.noise or () for path in audio_files(root)]
         noise = NoiseMixer(sounds, ratios=options.snr, least=look(model), seed=options.seed, warn=note)
     scored, *with_noise = scoring(options, [file], [model], verify=options.verify, noise=noise, delays=True)
-    noisy = dict(zip((f"{ratio:g}" for ratio in options.snr or ()), with_noise, strict=True))
+    noisy = dict(zip((f"{snr:g}" for snr in options.snr or ()), with_noise, strict=True))
     report = report_on(model, scored, noisy, fprs=fprs, rates=rates)
     _warn_of_little_data(scored.sets[0], fprs, rates)
     warn_of_seen_recordings({label: model}, scored)
@@ -126,10 +126,7 @@ def report_on(
     """
     clean = scored.sets[0]
     # Background is scored once, without added noise.
-    sets = [
-        dataclasses.replace(with_noise.sets[0], streams=clean.streams, hours=clean.hours)
-        for with_noise in noisy.values()
-    ]
+    sets = [dataclasses.replace(noise.sets[0], streams=clean.streams, hours=clean.hours) for noise in noisy.values()]
     report, *of_noise = (
         evaluate_model(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
         for scores in (clean, *sets)

@@ -12,7 +12,7 @@ from wakeword.base.plugins import require
 from wakeword.batch.inputs import LIST
 from wakeword.cli.job_options import JobOptions
 from wakeword.cli.options import MODEL_HELP, JsonOption, ModelOptions, VerifyOption
-from wakeword.cli.ranges import MAX_SEED, finite, present
+from wakeword.cli.ranges import MAX_SEED, number_option, present
 from wakeword.model.installed import model_file, names_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
@@ -65,7 +65,7 @@ class OtherOptions:
 
 def rate_option(text: str, most: float = MAX_FA_PER_HOUR, name: str = "--fa-per-hour") -> Any:
     """An option for a rate of false alarms above 0, at most ``most``."""
-    return typer.Option(name, metavar="X", min=1e-6, max=most, callback=finite, help=text)
+    return number_option(name, "X", 1e-6, most, text)
 
 
 _FPRS = " and ".join(map(str, DEFAULT_FPRS))
@@ -76,8 +76,7 @@ class TargetOptions:
     """The rates of false alarms for which thresholds are chosen."""
 
     fpr: Annotated[
-        list[float] | None,
-        rate_option(f"False positives per negative clip; repeatable. Default: {_FPRS}.", 1, "--fpr"),
+        list[float] | None, rate_option(f"False positives per negative clip; repeatable. Default: {_FPRS}.", 1, "--fpr")
     ] = None
     fa_per_hour: Annotated[
         list[float] | None,
@@ -98,14 +97,7 @@ class EvaluateOptions:
     targets: TargetOptions
     snr: Annotated[
         list[float] | None,
-        typer.Option(
-            "--snr",
-            metavar="DB",
-            min=-100,
-            max=100,
-            callback=finite,
-            help="Evaluate again with noise mixed in, DB below the word; repeatable.",
-        ),
+        number_option("--snr", "DB", -100, 100, "Evaluate again with noise mixed in, DB below the word; repeatable."),
     ] = None
     noise: Annotated[
         list[Path] | None,

@@ -55,10 +55,7 @@ def report_table(label: str, report: ModelReport) -> Table:
     made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", label)
     if report.roc_auc is not None:
         made.add_row("ROC area", f"{report.roc_auc:.4f}")
-    groups = {
-        "recall at fpr={}": report.recall_at_fpr,
-        "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
-    }
+    groups = {"recall at fpr={}": report.recall_at_fpr, "recall at fa_per_hour={}": report.recall_at_fa_per_hour}
     for name, recalls in groups.items():
         for target, recall in recalls.items():
             figure = f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"
@@ -92,11 +89,11 @@ def noise_table(label: str, report: ModelReport) -> Table:
     made = table(f"{label}: recall with noise mixed in, SNR of the word", "", *conditions)
     for group in ("recall_at_fpr", "recall_at_fa_per_hour"):
         for target in getattr(report, group):
-            recalls = [getattr(condition, group)[target] for condition in conditions.values()]
+            recalls = [getattr(case, group)[target] for case in conditions.values()]
             name = f"{group.replace('_', ' ', 1).replace('at_', 'at ')}={target}"
             made.add_row(name, *(interval(recall.recall, recall.low, recall.high) for recall in recalls))
     for name in report.operating_points:
-        points = [condition.operating_points[name].measured for condition in conditions.values()]
+        points = [case.operating_points[name].measured for case in conditions.values()]
         made.add_row(f"recall, point {name}", *(rate(point.recall) for point in points))
         made.add_row("  FPR, negatives", *(rate(point.fpr_negatives) for point in points))
         if report.near_negatives:

@@ -42,8 +42,7 @@ class SynthOptions:
         int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="The same seed makes the same clips.")
     ] = 0
     voices: Annotated[
-        Split,
-        typer.Option("--voices", help="Split of voices and texts; use test, never trained on, to evaluate."),
+        Split, typer.Option("--voices", help="Split of voices and texts; use test, never trained on, to evaluate.")
     ] = Split.TRAIN
     texts: TextOptions
     engine: Annotated[

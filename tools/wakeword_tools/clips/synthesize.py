@@ -137,10 +137,8 @@ def _spoken(
     """Each row with its recipe and why it could not be spoken, in order; a clip that is there already is kept."""
     paths = [folder / str(row["file"]) for _, row in items]
     kept = {path for path in paths if path.exists()}
-    missing = [
-        SpokenClip(recipe, path.name) for (recipe, _), path in zip(items, paths, strict=True) if path not in kept
-    ]
-    with closing(Run(SpeakWork(), missing).rows(executor, lambda size, seconds: None)) as results:
+    unsaid = [SpokenClip(recipe, path.name) for (recipe, _), path in zip(items, paths, strict=True) if path not in kept]
+    with closing(Run(SpeakWork(), unsaid).rows(executor, lambda size, seconds: None)) as results:
         for (recipe, row), path in zip(items, paths, strict=True):
             failure = None
             if path not in kept:

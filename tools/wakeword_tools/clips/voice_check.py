@@ -79,15 +79,13 @@ def _names(rows: Sequence[Row]) -> list[str]:
 
 def _judged(voices: Sequence[VoiceScore]) -> list[VoiceScore]:
     judged = []
-    for engine in dict.fromkeys(voice.engine for voice in voices):
-        own = [voice for voice in voices if voice.engine == engine]
-        limit = min(POOR, median(voice.score for voice in own) - _BELOW_ENGINE)
-        poor = {voice.voice for voice in own if voice.score < limit and voice.clips >= _ENOUGH}
+    for engine in dict.fromkeys(row.engine for row in voices):
+        own = [row for row in voices if row.engine == engine]
+        limit = min(POOR, median(row.score for row in own) - _BELOW_ENGINE)
+        poor = {row.voice for row in own if row.score < limit and row.clips >= _ENOUGH}
         if len(poor) > _MAX_LEFT_OUT * len(own):
             poor = set()
-        judged += [
-            VoiceScore(voice.voice, voice.engine, voice.score, voice.clips, voice.voice in poor) for voice in own
-        ]
+        judged += [VoiceScore(row.voice, row.engine, row.score, row.clips, row.voice in poor) for row in own]
     return judged
 
 

@@ -142,11 +142,11 @@ class EspeakSynthesizer:
         # espeak-ng silently speaks an unknown variant with its default speaker.
         if not self._speaks(voice):
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
-        with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (library, rate):
-            native = collect(library, text)
-        if not native.any():
+        with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (lib, rate):
+            sound = collect(lib, text)
+        if not sound.any():
             raise no_sound(voice, text)
-        samples: Array = soxr.resample(native.astype(np.float32) * INT16_STEP, rate, SAMPLE_RATE)
+        samples: Array = soxr.resample(sound.astype(np.float32) * INT16_STEP, rate, SAMPLE_RATE)
         return samples
 
     def _speaks(self, voice: Voice) -> bool:

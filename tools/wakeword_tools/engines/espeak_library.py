@@ -88,8 +88,8 @@ def collect(library: ctypes.CDLL, text: str, heard: Callable[[int], object] = la
 
     callback = _Callback(keep)
     library.espeak_SetSynthCallback(callback)
-    encoded = text.encode()
-    if library.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _UTF8 | _PHONEMES, None, None):
+    data = text.encode()
+    if library.espeak_Synth(data, len(data) + 1, 0, 1, 0, _UTF8 | _PHONEMES, None, None):
         raise SynthesisError(f"espeak-ng failed to speak {text!r}")
     return np.frombuffer(b"".join(blocks), "<i2").astype(np.int16)
 
@@ -125,10 +125,8 @@ def copy_english(data: Path, to: Path) -> None:
 
 def copy_language(data: Path, file: Path, to: Path) -> None:
     """Add a language to the copy ``to``: its ``file``, under a lower-case name, and its dictionary."""
-    described = dict(
-        line.split()[:2] for line in file.read_text("utf-8", "replace").splitlines() if len(line.split()) > 1
-    )
-    dictionary = f"{described.get('dictionary', file.name.lower().partition('-')[0])}_dict"
+    fields = dict(line.split()[:2] for line in file.read_text("utf-8", "replace").splitlines() if len(line.split()) > 1)
+    dictionary = f"{fields.get('dictionary', file.name.lower().partition('-')[0])}_dict"
     target = to / file.relative_to(data).parent / file.name.lower()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -49,7 +49,7 @@ class PiperSynthesizer:
         chunks = list(_loaded(voice.locator).synthesize(text, syn_config=settings))
         if not chunks:
             raise no_sound(voice, text)
-        native = np.concatenate([chunk.audio_float_array for chunk in chunks]).astype(np.float32)
+        native = np.concatenate([part.audio_float_array for part in chunks]).astype(np.float32)
         samples: Array = soxr.resample(native, chunks[0].sample_rate, SAMPLE_RATE)
         return samples
 

@@ -71,5 +71,5 @@ class Engine:
 
 def require_plain_words(text: str, engine: str) -> None:
     """Refuse phonemes and texts without letters or digits, on which some engines crash or say something else."""
-    if not any(character.isalnum() for character in text) or "[[" in text or "\0" in text:
+    if not any(letter.isalnum() for letter in text) or "[[" in text or "\0" in text:
         raise SynthesisError(f"expected a text in plain words to speak with {engine}, got {text!r}")

@@ -22,7 +22,7 @@ def embed_card(model: bytes, card: ModelCard) -> bytes:
     except DecodeError as error:
         raise ModelError(f"expected an ONNX model to write the card into, could not read it: {error}") from error
     replaced = (METADATA_KEY, DIGEST_KEY)
-    others = {entry.key: entry.value for entry in proto.metadata_props if entry.key not in replaced}
+    others = {row.key: row.value for row in proto.metadata_props if row.key not in replaced}
     onnx.helper.set_model_props(proto, {**others, METADATA_KEY: card.to_json()})
     return sealed(bytes(proto.SerializeToString(deterministic=True)))
 

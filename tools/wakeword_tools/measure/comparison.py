@@ -62,9 +62,7 @@ def _require_hours(hours: float, rate: float) -> None:
         )
 
 
-def judge(
-    subjects: Sequence[Subject], scored: Scored, rate: float, *, seed: int = 0, resamples: int = _RESAMPLES
-) -> list[Standing]:
+def judge(subjects: Sequence[Subject], scored: Scored, rate: float) -> list[Standing]:
     """Every engine at the lowest threshold that keeps ``rate`` an hour in the background; ``scored`` must have words.
 
     Words are judged in a stream, as the delays are: an engine in use has heard something before them. Raises
@@ -76,7 +74,7 @@ def judge(
         for subject, scores, words in zip(subjects, scored.sets, scored.words, strict=True)
     ]
     speakers = _speakers_of(scored.recordings[Kind.POSITIVE])
-    drawn = resampled(sets, [recall_at_rate(rate)], speakers=speakers, seed=seed, resamples=resamples)[:, 0]
+    drawn = resampled(sets, [recall_at_rate(rate)], speakers=speakers)[:, 0]
     standings: list[Standing] = []
     for place, (subject, scores, words) in enumerate(zip(subjects, sets, scored.words, strict=True)):
         threshold = choose_fa_per_hour(scores, rate).threshold
@@ -110,18 +108,15 @@ def _difference(first: Sequence[bool], second: Sequence[bool], drawn: NDArray[np
 
 def speakers_named(recordings: Sequence[ReadRecording]) -> int | None:
     """How many speakers there are, a recording without a name as one of its own; ``None`` if no recording has a name."""
-    known_speakers = _known_speakers(recordings)
-    is_named = any(
-        recording.path in known_speakers or speaker_of(recording.path) != recording.path.stem
-        for recording in recordings
-    )
+    known, paths = _known_speakers(recordings), [file.path for file in recordings]
+    is_named = any(path in known or speaker_of(path) != path.stem for path in paths)
     return len(set(_speakers_of(recordings))) if is_named else None
 
 
 def _speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
     """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
-    known_speakers = _known_speakers(recordings)
-    return [known_speakers.get(recording.path, speaker_of(recording.path)) for recording in recordings]
+    known = _known_speakers(recordings)
+    return [known.get(file.path, speaker_of(file.path)) for file in recordings]
 
 
 def _known_speakers(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
@@ -188,12 +183,10 @@ def resampled(
     said = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     for resample in values:
         positives, blocks = (random.integers(0, max(count, 1), count) for count in (len(said), len(peaks[0])))
-        chosen = np.concatenate([np.zeros(0, np.int64), *(said[place] for place in positives)])
+        rows = np.concatenate([np.zeros(0, np.int64), *(said[place] for place in positives)])
         for column, (scores, of_blocks) in enumerate(zip(sets, peaks, strict=True)):
             drawn = np.concatenate([np.zeros(0), *(of_blocks[block] for block in blocks)])
-            resample[:, column] = [
-                metric(Resample(scores.positives[chosen], drawn, scores.hours)) for metric in metrics
-            ]
+            resample[:, column] = [metric(Resample(scores.positives[rows], drawn, scores.hours)) for metric in metrics]
     return values
 
 

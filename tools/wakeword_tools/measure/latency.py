@@ -64,7 +64,7 @@ class Latency:
 
 def latency(model: Subject, words: Iterable[TimedWord], threshold: float) -> Latency | None:
     """The delays of ``words`` at a threshold; ``None`` if none was found."""
-    delays = [found for word in words if (found := delay(model, word, threshold)) is not None]
+    delays = [late for word in words if (late := delay(model, word, threshold)) is not None]
     if not delays:
         return None
     return Latency(len(delays), float(np.median(delays)), float(np.percentile(delays, 95)))

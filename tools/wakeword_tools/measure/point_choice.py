@@ -56,13 +56,7 @@ def check_scores(scores: ScoreSet, *, warn: Line) -> None:
 
 
 def calibrate_point(
-    scores: ScoreSet,
-    target: Target,
-    *,
-    data: str,
-    fingerprint: str = "",
-    confidence: float | None = None,
-    warn: Line,
+    scores: ScoreSet, target: Target, *, data: str, fingerprint: str = "", confidence: float | None = None, warn: Line
 ) -> OperatingPoint:
     """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 
@@ -213,11 +207,8 @@ def dropped_points(card: ModelCard, points: Sequence[OperatingPoint]) -> list[Op
     kind, names = RateKind.FA_PER_HOUR.value, {point.name for point in points}
     if all(point.kind != kind for point in points):
         return []
-    return [
-        point
-        for point in card.operating_points
-        if point.name not in names and point.kind == kind and not is_supported(point)
-    ]
+    old = [point for point in card.operating_points if point.name not in names and point.kind == kind]
+    return [point for point in old if not is_supported(point)]
 
 
 def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default: str | None = None) -> None:

@@ -94,11 +94,9 @@ class Measured:
 def measure(scores: ScoreSet, threshold: float) -> Measured:
     """The rates of ``threshold`` on these scores; ``None`` where there are no recordings."""
     others = scores.negatives, scores.near_negatives, scores.synthetic_positives
-    negatives, near, synthetic = (
-        share_at(scores_of_kind, threshold) if len(scores_of_kind) else None for scores_of_kind in others
-    )
+    negatives, near, voices = (share_at(of_kind, threshold) if len(of_kind) else None for of_kind in others)
     fired = false_accepts_at(scores, threshold) if scores.hours else None
-    return Measured(share_at(scores.positives, threshold), negatives, near, fired, synthetic)
+    return Measured(share_at(scores.positives, threshold), negatives, near, fired, voices)
 
 
 def share_at(scores: Scores, threshold: float) -> Rate:
@@ -150,7 +148,7 @@ def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confid
     below = [group[group < threshold] for group in groups]
     highest = max((float(lower.max()) for lower in below if len(lower)), default=-np.inf)
     tied = [int((lower == highest).sum()) for lower in below]
-    one_more = [passed + (index == int(np.argmax(tied))) for index, passed in enumerate(accepted)]
+    one_more = [passed + (at == int(np.argmax(tied))) for at, passed in enumerate(accepted)]
     return Choice(threshold, assurance(accepted), sum(tied) if sum(tied) > 1 and keeps(one_more) else 0)
 
 

@@ -121,11 +121,7 @@ def items_of(chosen: Selection) -> list[ScoredItem]:
 
 
 def scored_rows(
-    models: Sequence[Subject],
-    chosen: Selection,
-    rows: Iterable[tuple[ScoredItem, ScoredFile]],
-    *,
-    warn: Line,
+    models: Sequence[Subject], chosen: Selection, rows: Iterable[tuple[ScoredItem, ScoredFile]], *, warn: Line
 ) -> list[Scored]:
     """The rows of all files in the order of ``items_of``, as one result as recorded and one for each ratio of noise.
 
@@ -151,11 +147,7 @@ def scored_rows(
 
 
 def _variant(
-    number: int,
-    used: Mapping[Kind, Sequence[ScoredFile]],
-    chosen: Selection,
-    models: Sequence[Subject],
-    skipped: int,
+    number: int, used: Mapping[Kind, Sequence[ScoredFile]], chosen: Selection, models: Sequence[Subject], skipped: int
 ) -> Scored:
     """One of the ways in which clips were scored, with synthetic positives apart from recordings of people.
 

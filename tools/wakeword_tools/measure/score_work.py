@@ -115,7 +115,7 @@ class ScoreWork:
         recording = hashed.recording(item.name)
         sounds: list[Array] = [samples]
         if self._noise is not None:
-            sounds += (self._noise.mix(samples, recording, snr=ratio) for ratio in self._noise.ratios)
+            sounds += (self._noise.mix(samples, recording, snr=snr) for snr in self._noise.ratios)
         scores = [[stream.max(keepdims=True) for stream in scorer.score([sound])] for sound in sounds]
         is_spoken = self._delays and item.kind is Kind.POSITIVE
         words = [spoken_word(model, samples) for model in models] if is_spoken else []

@@ -97,7 +97,6 @@ class RecordingScorer:
         return [np.concatenate(scores)[:count] for scores, count in zip(pieces, counts, strict=True)]
 
     def _reset(self) -> None:
-        """Begin a new recording."""
         self._first_stage.begin()
         self._ends = list(self._windows)
         for verifier in self._verifiers:

@@ -48,7 +48,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
             raise error
         left_out.append(error)
 
-    found = {kind: find_recordings(of_kind, failed=fail) for kind, of_kind in places.items()}
+    found = {kind: find_recordings(roots, failed=fail) for kind, roots in places.items()}
     for error in left_out:
         if any(places[kind] and not files for kind, files in found.items()):
             raise error
@@ -64,7 +64,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
     return found
 
 
-def _synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> frozenset[Path]:
+def _synthetic_files(folders: Iterable[Path], files: Iterable[Path]) -> frozenset[Path]:
     """The clips in these folders and next to these files that no person said, according to their manifests."""
     manifests = {file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files}
     manifests |= {file for folder in {path.parent for path in files} if (file := folder / MANIFEST).is_file()}
@@ -74,7 +74,7 @@ def _synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> fro
 def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
     """The files that are in none of the folders."""
     files = [Path(recording.name) for recording in recordings]
-    return [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
+    return [file for file in files if not any(map(file.is_relative_to, folders))]
 
 
 def _free_parts(

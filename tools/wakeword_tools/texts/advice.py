@@ -20,7 +20,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.text import counted, printable, shortened
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
-from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
+from wakeword_tools.texts.foreign_language import foreign_language, is_ipa_vowel
 from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
 from wakeword_tools.texts.lexicon import set_phrases, set_phrases_with, spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, is_vowel, known_ways, pronunciations, words_of
@@ -111,7 +111,7 @@ class Advice:
     @property
     def syllables(self) -> int:
         """Number of vowels, in the pronunciation with the fewest."""
-        syllabic = is_vowel if self.language == ENGLISH else is_foreign_vowel
+        syllabic = is_vowel if self.language == ENGLISH else is_ipa_vowel
         return min(sum(map(syllabic, way)) for way in self.ways)
 
     @property
@@ -122,8 +122,8 @@ class Advice:
     @property
     def close_per_hour(self) -> float:
         """How often in an hour of talk people say what differs from it by one sound."""
-        near = (phrase for phrase in self.confusable_phrases if phrase.relation is Relation.CLOSE)
-        return sum(phrase.per_hour for phrase in near if phrase.distance <= CLOSE + _ROUNDING)
+        near = (text for text in self.confusable_phrases if text.relation is Relation.CLOSE)
+        return sum(text.per_hour for text in near if text.distance <= CLOSE + _ROUNDING)
 
     @property
     def grades(self) -> dict[str, Grade]:
@@ -168,12 +168,8 @@ def advise(keyword: str) -> Advice:
     own = " ".join(words)
     phrases |= {phrase: LikelyPhrase(phrase, Relation.INSIDE, 0.0, EVERY_DAY) for phrase in set_phrases_with(words)}
     phrases[own] = LikelyPhrase(own, Relation.SAME, 0.0, _per_hour(words))
-    return Advice(
-        keyword,
-        ways,
-        guessed,
-        sorted(phrases.values(), key=lambda phrase: (phrase.distance, -phrase.per_hour, phrase.text)),
-    )
+    nearest = sorted(phrases.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
+    return Advice(keyword, ways, guessed, nearest)
 
 
 def advise_in(language: str, keyword: str) -> Advice:
@@ -201,9 +197,8 @@ def advise_in(language: str, keyword: str) -> Advice:
         if one_contains([sound := short_sounds(word.phones)], frozenset({same})):
             found[word.text] = phrase_of(word.text, Relation.SAME if sound == same else Relation.INSIDE)
     found[keyword] = phrase_of(keyword, Relation.SAME)
-    return Advice(
-        keyword, [way], [], sorted(found.values(), key=lambda phrase: (phrase.distance, -phrase.per_hour)), language
-    )
+    nearest = sorted(found.values(), key=lambda one: (one.distance, -one.per_hour))
+    return Advice(keyword, [way], [], nearest, language)
 
 
 def _bare(word: str) -> str:
@@ -218,7 +213,7 @@ def reasons(advice: Advice) -> list[str]:
         "said anyway": f"said anyway {often(advice.anyway_per_hour)}",
         "close words": f"words like it {often(advice.close_per_hour)}",
     }
-    return [words[aspect] for aspect, grade in advice.grades.items() if grade is advice.grade]
+    return [words[name] for name, grade in advice.grades.items() if grade is advice.grade]
 
 
 def is_guess(advice: Advice) -> str | None:

@@ -42,11 +42,8 @@ def confusables(keyword: str) -> list[Candidate]:
         *_made_up(keyword),
     ]
     every = _candidates(keyword, target, _different(texts, target))
-    near_enough = [
-        candidate
-        for candidate in every
-        if candidate.distance <= limit or candidate.origin in (TextOrigin.LISTED, TextOrigin.FRAGMENT)
-    ]
+    always = (TextOrigin.LISTED, TextOrigin.FRAGMENT)
+    near_enough = [candidate for candidate in every if candidate.distance <= limit or candidate.origin in always]
     return _read_differently(keyword, near_enough)
 
 

@@ -181,10 +181,10 @@ class ForeignLanguage:
         for row, phones in enumerate(others):
             rows.setdefault(len(phones), []).append(row)
         wanted = [self._index[sound] for sound in target]
-        for length, same_length in rows.items():
+        for length, alike in rows.items():
             if abs(length - len(target)) <= limit:
-                batch = np.array([[self._index[sound] for sound in others[row]] for row in same_length], np.intp)
-                away[same_length] = edit_distances(wanted, batch.reshape(len(same_length), length), self._costs)
+                batch = np.array([[self._index[sound] for sound in others[row]] for row in alike], np.intp)
+                away[alike] = edit_distances(wanted, batch.reshape(len(alike), length), self._costs)
         return away
 
     def near(self, target: Phones, limit: float, most: int | None = None) -> list[tuple[SpokenWord, float]]:
@@ -220,12 +220,8 @@ def _listed(name: str) -> dict[str, float]:
 
 def _strings_of(script: str) -> list[str]:
     """Two to five letters of a script each, drawn at random."""
-    letters = [
-        letter
-        for letter in map(chr, range(0x250, 0x3000))
-        if unicodedata.name(letter, "").startswith(f"{script} LETTER")
-    ]
-    letters = [letter for letter in letters if letter.isalpha() and not letter.isupper()] or ["a"]
+    begin, signs = f"{script} LETTER", filter(str.isalpha, map(chr, range(0x250, 0x3000)))
+    letters = [sign for sign in signs if not sign.isupper() and unicodedata.name(sign, "").startswith(begin)] or ["a"]
     random = np.random.default_rng(0)
     lengths = random.integers(2, 6, _MADE_UP)
     return ["".join(random.choice(letters, length)) for length in lengths]
@@ -236,14 +232,14 @@ def _reading(own: str, ipa: str) -> Reading:
     words, phones = [], list[str]()
     owned, spelled = own.split(), ipa.split()
     for place, word in enumerate(spelled):
-        symbols = [_bare(symbol) for symbol in _SWITCH.sub("", word).split("·")]
+        symbols = [_bare(sign) for sign in _SWITCH.sub("", word).split("·")]
         mnemonics = _joined(owned[place].split("·")) if len(owned) == len(spelled) else []
         while symbols and not symbols[-1]:
             symbols.pop()
         if not switches and len(mnemonics) == len(symbols):
-            symbols = [_with_tone(symbol, own) for symbol, own in zip(symbols, mnemonics, strict=True)]
+            symbols = [_with_tone(sign, own) for sign, own in zip(symbols, mnemonics, strict=True)]
             words.append(tuple(map(ReadSound, mnemonics, symbols)))
-        phones += [symbol for symbol in symbols if symbol]
+        phones += [sign for sign in symbols if sign]
     return Reading(tuple(words) if len(words) == len(spelled) else (), tuple(phones), switches)
 
 
@@ -290,7 +286,7 @@ def _features(sound: str) -> tuple[tuple[tuple[int, ...], ...], bool]:
     return (tuple(parts[0]), tuple(parts[-1])) if parts else (), any(part[0] > 0 for part in parts)
 
 
-def is_foreign_vowel(sound: str) -> bool:
+def is_ipa_vowel(sound: str) -> bool:
     """Whether a sound of espeak-ng's IPA is a vowel."""
     return _features(sound)[1]
 

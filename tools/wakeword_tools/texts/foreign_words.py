@@ -18,13 +18,7 @@ from wakeword_tools.engines.languages import name_of_language, scripts_of
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import Candidate, FoundText, TextOrigin, closest_first, farthest, random_of
 from wakeword_tools.texts.confusables import one_contains, phrases_of_halves
-from wakeword_tools.texts.foreign_language import (
-    ForeignLanguage,
-    Reading,
-    ReadSound,
-    foreign_language,
-    is_foreign_vowel,
-)
+from wakeword_tools.texts.foreign_language import ForeignLanguage, Reading, ReadSound, foreign_language, is_ipa_vowel
 from wakeword_tools.texts.phonemes import Phones, too_few_sounds
 from wakeword_tools.texts.sounds import Sounds
 from wakeword_tools.texts.splits import split_of_sound, texts_without
@@ -109,7 +103,7 @@ def other_words(code: str) -> list[str]:
 def short_sounds(phones: Phones) -> Sounds:
     """The sounds without their length: what a hearer may take for the same."""
     short = [re.sub(r"^(.+)\1$", r"\1", sound.replace("ː", "")) for sound in phones]
-    return tuple(one for place, one in enumerate(short) if not place or one != short[place - 1])
+    return tuple(one for at, one in enumerate(short) if not at or one != short[at - 1])
 
 
 def _without_marks(text: str) -> str:
@@ -135,7 +129,7 @@ def _made_up(language: ForeignLanguage, keyword: str, reading: Reading) -> Itera
         for size in range(len(sounds) - 1, MIN_FRAGMENT - 1, -1):
             for start in range(len(sounds) - size + 1):
                 part = sounds[start : start + size]
-                if any(is_foreign_vowel(one.ipa) for one in part):
+                if any(is_ipa_vowel(one.ipa) for one in part):
                     made.append(([language.own_text(part)], TextOrigin.FRAGMENT))
         for other in _pseudo_words(language, sounds, random):
             made.append(([*words[:at], language.own_text(other), *words[at + 1 :]], TextOrigin.PSEUDO_WORD))
@@ -152,7 +146,7 @@ def _pseudo_words(
 
     def possible(word: tuple[ReadSound, ...]) -> bool:
         spelled = ["", *(sound.ipa for sound in word if sound.ipa), ""]
-        return any(map(is_foreign_vowel, spelled)) and known.issuperset(pairwise(spelled))
+        return any(map(is_ipa_vowel, spelled)) and known.issuperset(pairwise(spelled))
 
     once = [word for word in _edited(language, sounds) if possible(word)]
     twice: dict[tuple[ReadSound, ...], None] = {}
@@ -166,12 +160,12 @@ def _pseudo_words(
 def _edited(language: ForeignLanguage, sounds: tuple[ReadSound, ...]) -> Iterator[tuple[ReadSound, ...]]:
     """All words with one sound less, one changed for another of its kind, or one consonant more."""
     inventory = language.inventory
-    consonants = [ipa for ipa in inventory if not is_foreign_vowel(ipa)]
-    vowels = [ipa for ipa in inventory if is_foreign_vowel(ipa)]
+    consonants = [ipa for ipa in inventory if not is_ipa_vowel(ipa)]
+    vowels = [ipa for ipa in inventory if is_ipa_vowel(ipa)]
     for at, sound in enumerate(sounds):
         yield sounds[:at] + sounds[at + 1 :]
         stress = sound.own[: len(sound.own) - len(sound.own.lstrip("',"))]
-        for other in vowels if is_foreign_vowel(sound.ipa) else consonants:
+        for other in vowels if is_ipa_vowel(sound.ipa) else consonants:
             if other != sound.ipa:
                 yield (*sounds[:at], ReadSound(stress + inventory[other], other), *sounds[at + 1 :])
         for other in consonants:
@@ -207,9 +201,9 @@ def foreign_of_ipa(text: str, code: str) -> str:
                 f"expected sounds of {name_of_language(code)} in IPA, such as {' '.join(list(inventory)[:12])}, got "
                 f"{rest[0]!r} in {text!r}; write the sound that comes closest"
             )
-        vowel = is_foreign_vowel(symbol)
+        vowel = is_ipa_vowel(symbol)
         sounds.append(ReadSound((stress if vowel else "") + inventory[symbol], symbol))
         stress, rest = "" if vowel else stress, rest[len(symbol) :]
-    if len(sounds) < 2 or not any(is_foreign_vowel(sound.ipa) for sound in sounds):
+    if len(sounds) < 2 or not any(is_ipa_vowel(sound.ipa) for sound in sounds):
         raise too_few_sounds(text)
     return language.own_text(sounds)

@@ -108,7 +108,7 @@ def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord,
     """The words within ``limit`` of the closest pronunciation in ``target``, with distances, the commonest first."""
     words, sounds = _listed_words()
     away = distances_within(target, sounds, len(words), limit)
-    near = ((_spoken(words[row]), float(away[row])) for row in np.flatnonzero(away <= limit))
+    near = ((_spoken(words[at]), float(away[at])) for at in np.flatnonzero(away <= limit))
     return sorted(((word, far) for word, far in near if word is not None), key=lambda one: (-one[0].zipf, one[0].text))
 
 

@@ -107,12 +107,10 @@ def pronounce(texts: Sequence[str]) -> list[list[Phones]]:
 
 def _ways(words: Collection[str]) -> dict[str, list[Phones]]:
     known = {word: known_ways(word) for word in words}
-    spelled = {word: [way] if (way := from_espeak(word)) else [] for word in words if word.startswith("[[")}
-    unknown = sorted({word for word in words if not known[word] and word not in spelled})
-    fallen_back = {
-        word: [phones] if phones else [] for word, phones in zip(unknown, as_espeak_reads(unknown), strict=True)
-    }
-    return {word: known[word] or fallen_back.get(word) or spelled.get(word) or [] for word in words}
+    spelt = {word: [way] if (way := from_espeak(word)) else [] for word in words if word.startswith("[[")}
+    unknown = sorted({word for word in words if not known[word] and word not in spelt})
+    guess = {word: [phones] if phones else [] for word, phones in zip(unknown, as_espeak_reads(unknown), strict=True)}
+    return {word: known[word] or guess.get(word) or spelt.get(word) or [] for word in words}
 
 
 def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
@@ -177,11 +175,11 @@ def from_espeak(text: str) -> Phones:
         if rest[0] in _MARKS:
             stress, rest = _MARKS[rest[0]] or stress, rest[1:]
             continue
-        mnemonic = next((rest[:length] for length in (3, 2, 1) if rest[:length] in _FROM_ESPEAK), None)
-        if mnemonic is None:
+        found = next((rest[:size] for size in (3, 2, 1) if rest[:size] in _FROM_ESPEAK), None)
+        if found is None:
             raise SynthesisError(f"expected espeak-ng's phonemes for English in {text!r}, got {rest!r}")
-        rest = rest[len(mnemonic) :]
-        for phone in _FROM_ESPEAK[mnemonic].split():
+        rest = rest[len(found) :]
+        for phone in _FROM_ESPEAK[found].split():
             if phone == "R" and phones and phones[-1].startswith(("R", "ER")):
                 continue
             phones.append(phone + stress if phone in VOWELS else phone)

@@ -64,8 +64,8 @@ def in_tokens(
     ways: Iterable[Sequence[str]], known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
 ) -> tuple[RecognisedWay, ...]:
     """Ways to say words, as phonemes without stress: each that has a token for every phoneme, once."""
-    among = {phoneme: _among(own, known) for phoneme, own in (costs or token_costs()).items()}
-    found = [[among[phoneme] for phoneme in way] for way in ways]
+    among = {sound: _among(own, known) for sound, own in (costs or token_costs()).items()}
+    found = [[among[sound] for sound in way] for way in ways]
     return tuple(
         dict.fromkeys(
             RecognisedWay(tuple(map(tuple, way)), tuple(tuple(one.values()) for one in way))

@@ -46,10 +46,10 @@ def _spaced_words(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def spoken_phrases(texts: Sequence[str], *, count: int, seed: int, longest: int = 4) -> list[str]:
-    """``count`` phrases of 2 to ``longest`` texts drawn at random: continuous speech, for negatives."""
+def spoken_phrases(texts: Sequence[str], *, count: int, seed: int) -> list[str]:
+    """``count`` phrases of 2 to 4 texts drawn at random: continuous speech, for negatives."""
     random = np.random.default_rng(seed)
-    lengths = random.integers(2, longest + 1, size=count)
+    lengths = random.integers(2, 5, size=count)
     return [" ".join(texts[index] for index in random.integers(len(texts), size=length)) for length in lengths]
 
 

@@ -150,11 +150,11 @@ def narrow_log_mel(
 
     ``centres``: of the mel bands in Hz, ``(n_mels,)``; ``floor``: the log mel energy of silence.
     """
-    rows, highest = _narrow_rows(len(log_mel), config, generator)
+    rows, limit = _narrow_rows(len(log_mel), config, generator)
     if not len(rows):
         return log_mel
     narrow = log_mel.clone()
-    narrow[rows] = narrow[rows].masked_fill((centres >= highest[:, None])[:, None, :], floor)
+    narrow[rows] = narrow[rows].masked_fill((centres >= limit[:, None])[:, None, :], floor)
     return narrow
 
 

@@ -152,8 +152,8 @@ class BatchSampler:
         offsets = store.any_offsets(rows, self.window, generator=self.generator)
         if len(self._hard_packed[0]):
             hard = round(count * self.mining.share)
-            chosen = torch.randint(len(self._hard_packed[0]), (hard,), generator=self.generator)
-            rows[:hard], offsets[:hard] = self._hard_packed[0][chosen], self._hard_packed[1][chosen]
+            some = torch.randint(len(self._hard_packed[0]), (hard,), generator=self.generator)
+            rows[:hard], offsets[:hard] = self._hard_packed[0][some], self._hard_packed[1][some]
         speech = store.log_mel(rows, offsets, self.window, speed=speed)
         noise = self.frontend.log_mel(self._noise.draw(count, self.samples))
         mixed = mix_log_mel(speech, noise, self.augmentation, self.generator)

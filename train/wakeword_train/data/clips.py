@@ -91,30 +91,22 @@ def _official_lists(root: Path) -> dict[str, Split] | None:
     if not all(file.is_file() for file in files.values()):
         return None
     # Without the suffix, so that the lists still match a set converted to FLAC.
-    return {
-        line.strip().rpartition(".")[0]: split
-        for split, file in files.items()
-        for line in file.read_text().splitlines()
-        if line.strip()
-    }
+    listed = [(line.strip(), split) for split, file in files.items() for line in file.read_text().splitlines()]
+    return {name.rpartition(".")[0]: split for name, split in listed if name}
 
 
-def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -> Split:
-    """The rule in the README of Speech Commands: a fixed hash of the speaker; shares in per cent."""
+def hash_split(file_name: str) -> Split:
+    """The rule in the README of Speech Commands: a fixed hash of the speaker; 10 per cent each for validation and test."""
     speaker = re.sub(r"_nohash_.*$", "", file_name)
     largest = 2**27 - 1
     position = int(hashlib.sha1(speaker.encode()).hexdigest(), 16) % (largest + 1) * (100.0 / largest)
-    if position < validation:
+    if position < 10:
         return Split.VALIDATION
-    return Split.TEST if position < validation + testing else Split.TRAIN
+    return Split.TEST if position < 20 else Split.TRAIN
 
 
 def deal_speakers(
-    clips: Iterable[Clip],
-    *,
-    placed: Mapping[str, Split] | None = None,
-    validation: float = 0.15,
-    testing: float = 0.15,
+    clips: Iterable[Clip], *, placed: Mapping[str, Split] | None = None, validation: float = 0.15, testing: float = 0.15
 ) -> list[Clip]:
     """The same clips with their speakers dealt out, by a hash of their names; speakers in ``placed`` keep their split.
 
@@ -202,8 +194,8 @@ def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
 def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:
     """The clips, with every recorded clip of ``kind`` and all other clips of its speakers moved to the test split."""
     clips = list(clips)
-    speakers = {clip.speaker for clip in clips if clip.kind is kind and not clip.synthetic}
-    return [dataclasses.replace(clip, split=Split.TEST) if clip.speaker in speakers else clip for clip in clips]
+    people = {clip.speaker for clip in clips if clip.kind is kind and not clip.synthetic}
+    return [dataclasses.replace(clip, split=Split.TEST) if clip.speaker in people else clip for clip in clips]
 
 
 def without_fold(clips: Iterable[Clip], fold: int, folds: int) -> list[Clip]:

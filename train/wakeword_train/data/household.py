@@ -223,11 +223,8 @@ def _knocks(samples: int, random: Random, speech: Speech) -> Sound:
     for start in times:
         struck = 0.3 * random.standard_normal(len(time)) * np.exp(-time / 0.004)
         for mode in modes * random.uniform(0.97, 1.03):
-            struck += (
-                random.uniform(0.2, 1)
-                * np.sin(2 * np.pi * mode * time)
-                * np.exp(-time / (ring * random.uniform(0.4, 1)))
-            )
+            loud, fading = random.uniform(0.2, 1), np.exp(-time / (ring * random.uniform(0.4, 1)))
+            struck += loud * np.sin(2 * np.pi * mode * time) * fading
         _add(sound, struck * _gain(random, -18, 0), int(start * SAMPLE_RATE))
     return sound
 
@@ -238,8 +235,8 @@ def _flow(samples: int, random: Random, speech: Speech) -> Sound:
     for _ in range(int(random.integers(1, 4))):
         low = _pitch(random, 80, 2_500)
         noise = _band(_coloured(samples, random, random.uniform(0, 2)), low, low * _pitch(random, 2, 20))
-        swell = np.exp(random.uniform(0.1, 1.2) * _slow(samples, random, _pitch(random, 0.3, 6)))
-        sound += _gain(random, -10, 0) * _level(noise) * swell
+        rise = np.exp(random.uniform(0.1, 1.2) * _slow(samples, random, _pitch(random, 0.3, 6)))
+        sound += _gain(random, -10, 0) * _level(noise) * rise
     if random.random() < 0.6:
         sparse = random.standard_normal(samples) * (random.random(samples) < _pitch(random, 5, 400) / SAMPLE_RATE)
         sound = _level(sound) + _gain(random, -8, 8) * _level(_band(sparse, _pitch(random, 300, 2_000), 7_500))
@@ -269,11 +266,8 @@ def _calls(samples: int, random: Random, speech: Speech) -> Sound:
         call = _harmonic(low * bend, random, count=30, fall=random.uniform(0.2, 1.2))
         call = _level(call) + rough * random.standard_normal(count)
         shaped = _level(np.sum([_resonance(call, centre) for centre in centres], axis=0))
-        _add(
-            sound,
-            _level(shaped) * np.sin(np.linspace(0, np.pi, count)) ** 0.5 * _gain(random, -10, 0),
-            int(at * SAMPLE_RATE),
-        )
+        call = _level(shaped) * np.sin(np.linspace(0, np.pi, count)) ** 0.5 * _gain(random, -10, 0)
+        _add(sound, call, int(at * SAMPLE_RATE))
         at += count / SAMPLE_RATE + random.exponential(0.5 * length + 0.15)
     return sound
 
@@ -296,13 +290,6 @@ def _television(samples: int, random: Random, speech: Speech) -> Sound:
     return played
 
 
-_KINDS: tuple[Callable[[int, Random, Speech], Sound], ...] = (
-    _babble,
-    _music,
-    _knocks,
-    _flow,
-    _motor,
-    _calls,
-    _television,
-)
+_Kind = Callable[[int, Random, Speech], Sound]
+_KINDS: Sequence[_Kind] = (_babble, _music, _knocks, _flow, _motor, _calls, _television)
 _OF_VOICES = (_babble, _television)

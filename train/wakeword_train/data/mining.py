@@ -37,7 +37,7 @@ class MiningConfig:
 
     def epochs(self, warmup: int, total: int) -> set[int]:
         """The epochs, counted from 0, that begin with a round."""
-        return {warmup + index * (total - warmup) // self.rounds for index in range(self.rounds)}
+        return {warmup + turn * (total - warmup) // self.rounds for turn in range(self.rounds)}
 
 
 @contextmanager

@@ -40,19 +40,19 @@ class ClipStore:
         # Parts of one long recording stand together, and it is decoded once for all of them.
         files = [list(of_file) for _, of_file in groupby(clips, key=lambda clip: clip.path)]
         with ThreadPoolExecutor(4) as pool:
-            loaded = [recording for of_file in pool.map(_read, files) for recording in of_file]
+            loaded = [read for of_file in pool.map(_read, files) for read in of_file]
         if clips and not loaded:
             raise DataError(
                 f"none of the {counted(len(clips), f'{clips[0].kind.value} clip')} could be read; see the warnings above"
             )
         self.skipped = len(clips) - len(loaded)
-        self.clips: list[Clip] = [recording.clip for recording in loaded]
-        self.lengths = torch.tensor([len(recording.samples) for recording in loaded], dtype=torch.int64)
+        self.clips: list[Clip] = [read.clip for read in loaded]
+        self.lengths = torch.tensor([len(read.samples) for read in loaded], dtype=torch.int64)
         self.starts = torch.cumsum(self.lengths, 0) - self.lengths
-        self.word_starts = torch.tensor([recording.word.start for recording in loaded], dtype=torch.int64)
-        self.word_ends = torch.tensor([recording.word.end for recording in loaded], dtype=torch.int64)
-        self.floors = torch.tensor([recording.floor for recording in loaded], dtype=torch.float32)
-        samples = [recording.samples for recording in loaded] or [np.zeros(1, np.int16)]
+        self.word_starts = torch.tensor([read.word.start for read in loaded], dtype=torch.int64)
+        self.word_ends = torch.tensor([read.word.end for read in loaded], dtype=torch.int64)
+        self.floors = torch.tensor([read.floor for read in loaded], dtype=torch.float32)
+        samples = [read.samples for read in loaded] or [np.zeros(1, np.int16)]
         self.samples = torch.from_numpy(np.concatenate(samples))
 
     def __len__(self) -> int:
@@ -142,23 +142,17 @@ class ClipStore:
         return (torch.rand(len(rows), generator=generator) * (slack.abs() + 1)).long() * slack.sign()
 
     def anywhere(
-        self,
-        count: int,
-        samples: int,
-        *,
-        weights: Tensor | None = None,
-        change: float = 0.0,
-        generator: torch.Generator,
+        self, count: int, size: int, *, weights: Tensor | None = None, change: float = 0.0, generator: torch.Generator
     ) -> Tensor:
         """Windows at random places of random clips, as often as their ``weights``, by default their lengths.
 
-        Each is up to the share ``change`` faster or slower; no speed is drawn for 0. ``(count, samples)`` float32.
+        Each is up to the share ``change`` faster or slower; no speed is drawn for 0. ``(count, size)`` float32.
         """
         weights = self.lengths.double() if weights is None else weights
         rows = torch.multinomial(weights, count, replacement=True, generator=generator)
         speed = factors(count, change, generator) if change else torch.ones(count)
-        offsets = self.any_offsets(rows, samples, speed=speed, generator=generator)
-        return self.cut(rows, offsets, samples, speed=speed, generator=generator)
+        offsets = self.any_offsets(rows, size, speed=speed, generator=generator)
+        return self.cut(rows, offsets, size, speed=speed, generator=generator)
 
     def fragment_offsets(self, rows: Tensor, samples: int, *, speed: Tensor, generator: torch.Generator) -> Tensor:
         """Offsets at which a window holds 25 to 60 % of the word, its beginning or its end; ``(batch,)``."""

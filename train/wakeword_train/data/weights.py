@@ -54,8 +54,8 @@ def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
     else:
         together = kind is Kind.POSITIVE
         words = ["[[" if together and clip.word.startswith("[[") else clip.word for clip in store.clips]
-        frequency = Counter(words)
-        weights = torch.tensor([frequency[word] ** -0.5 for word in words], dtype=torch.float64)
+        counts = Counter(words)
+        weights = torch.tensor([counts[word] ** -0.5 for word in words], dtype=torch.float64)
     _weigh_engines(weights, store.clips)
     weigh_recorded(weights, store.clips, recorded)
     return weights

@@ -26,12 +26,7 @@ def metric_norm(displacement: Tensor, sigma: Tensor) -> Tensor:
 
 
 def project_to_shell(
-    displacement: Tensor,
-    sigma: Tensor,
-    *,
-    radius: float,
-    gamma: float,
-    generator: torch.Generator | None = None,
+    displacement: Tensor, sigma: Tensor, *, radius: float, gamma: float, generator: torch.Generator | None = None
 ) -> Tensor:
     """The nearest point to each row of ``displacement`` with ``radius <= ||y||_Sigma <= gamma * radius``.
 

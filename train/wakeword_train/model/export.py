@@ -84,8 +84,8 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     state = {"h": network.hidden_size, "c": network.hidden_size, **pool_state}
     info = partial(helper.make_tensor_value_info, elem_type=TensorProto.FLOAT)
     frames, picks = ["time", len(network.mean)], ["steps", "rows", "columns"]
-    before = [info(name, shape=[1, "rows", width]) for name, width in state.items()]
-    after = [info(f"{name}_next", shape=[1, "rows", width]) for name, width in state.items()]
+    before = [info(name, shape=[1, "rows", size]) for name, size in state.items()]
+    after = [info(f"{name}_next", shape=[1, "rows", size]) for name, size in state.items()]
     graph = helper.make_graph(
         [*casts, *read_nodes, *pool_nodes, *head_nodes],
         "wakeword",
@@ -114,30 +114,22 @@ def _stored(values: dict[str, np.ndarray]) -> tuple[list[onnx.NodeProto], dict[s
 def _reading(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
     """Nodes ``frames (time, n), picks, h, c -> hidden (steps, 1, rows, h), h_next, c_next`` and their constants."""
     node, hidden = helper.make_node, network.hidden_size
-    stem_nodes, stem_weights = [node("Identity", ["sequence"], ["read"])], dict[str, Array]()
+    begin, stem = [node("Identity", ["sequence"], ["read"])], dict[str, Array]()
     if network.stem is not None:
-        stem_nodes = [
-            node("Gemm", ["sequence", "stem_weight", "stem_bias"], ["stem"]),
-            node("Relu", ["stem"], ["read"]),
-        ]
+        begin = [node("Gemm", ["sequence", "stem_weight", "stem_bias"], ["stem"]), node("Relu", ["stem"], ["read"])]
         weight, bias = network.stem.weight.detach().numpy(), network.stem.bias.detach().numpy()
-        stem_weights = {"stem_weight": weight.T, "stem_bias": bias}
+        stem = {"stem_weight": weight.T, "stem_bias": bias}
     nodes = [
         node("Sub", ["frames", "mean"], ["centred"]),
         node("Div", ["centred", "deviation"], ["normalised"]),
         node("Reshape", ["normalised", "stacked_shape"], ["sequence"]),
-        *stem_nodes,
+        *begin,
         node("Gemm", ["read", "W", "b"], ["projected_rows"]),
         node("Transpose", ["projected_rows"], ["projected_columns"], perm=[1, 0]),
         node("Unsqueeze", ["projected_columns", "axis0"], ["projected"]),
         node("LSTM", ["picks", "projected", "R", "", "", "h", "c"], ["hidden", "h_next", "c_next"], hidden_size=hidden),
     ]
-    values = {
-        "mean": network.mean.numpy(),
-        "deviation": network.deviation.numpy(),
-        **stem_weights,
-        **_lstm_weights(network),
-    }
+    values = {"mean": network.mean.numpy(), "deviation": network.deviation.numpy(), **stem, **_lstm_weights(network)}
     return nodes, values
 
 

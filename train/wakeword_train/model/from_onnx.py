@@ -68,9 +68,9 @@ def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> No
 def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> WakeWordNetwork:
     pooling: Pooling = "last"
     parts: tuple[tuple[Pooling, str], ...] = (("attention", "importance"), ("max", "highest"), ("mean", "sum"))
-    for name, part in parts:
+    for key, part in parts:
         if part in inputs:
-            pooling = name
+            pooling = key
     if "head_weight" not in weights:
         raise ModelError(
             "expected a model with a linear head, as this version's export writes it, got another head; fine-tune another "
@@ -96,8 +96,8 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
     if pooling == "attention":
         values["attention.weight"] = weights["attention_weight"].T
     values |= {"head.weight": weights["head_weight"].T, "head.bias": weights["head_bias"]}
-    tensors = {name: torch.tensor(value, dtype=torch.float32) for name, value in values.items()}
-    network.load_state_dict(tensors)
+    state = {key: torch.tensor(value, dtype=torch.float32) for key, value in values.items()}
+    network.load_state_dict(state)
     return network.eval()
 
 

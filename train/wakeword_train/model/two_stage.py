@@ -56,9 +56,9 @@ def with_verifier(
     a file cannot be used or the shared networks are not the ones that the card names.
     """
     card = parse_model(stage_one).card.of_stage_one()
-    embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, verifier.embedding_digest)
+    network = load_embedding(encoders_folder() / EMBEDDING_FILE, verifier.embedding_digest)
     logit = SecondStage(
-        dataclasses.replace(verifier, phonemes=(), phoneme_losses=()), Head(head), embedding, None
+        dataclasses.replace(verifier, phonemes=(), phoneme_losses=()), Head(head), network, None
     ).self_test()
     if not verifier.stage_one_points:
         points, default = card.operating_points, card.default_point

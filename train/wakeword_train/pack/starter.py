@@ -185,12 +185,12 @@ class RecognisedPack:
     @property
     def people(self) -> frozenset[str]:
         """Everyone who speaks in it."""
-        return frozenset(recording.person for recording in self.recordings if recording.speaker)
+        return frozenset(part.person for part in self.recordings if part.speaker)
 
     @property
     def heard(self) -> frozenset[tuple[str, str]]:
         """Source and speaker of every recording: no one among them is a stranger to a model trained with the pack."""
-        return frozenset((recording.source, recording.speaker) for recording in self.recordings)
+        return frozenset((part.source, part.speaker) for part in self.recordings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +234,7 @@ def _installed_path(name: str) -> Path | None:
     if own.is_file():
         return own
     found = find_spec(BACKGROUND_PACKAGE)
-    return Path(found.origin).with_name(file) if found is not None and found.origin else None
+    return Path(found.origin).with_name(file) if found and found.origin else None
 
 
 @lru_cache(maxsize=1)
@@ -307,13 +307,7 @@ def _codec(arrays: _Arrays, name: str) -> BlockCodec:
 
 def _pack(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> SpeechPack:
     heard = _recognised(path, header, arrays, data)
-    codec = _codec(arrays, "embedding")
+    codec, digest = _codec(arrays, "embedding"), header["embedding_digest"]
     mfcc = _codec(arrays, "mfcc").decode(arrays["mfcc"])
     embeddings = codec.decode(arrays["embedding"]).astype(np.float16)
-    return SpeechPack(
-        **vars(heard),
-        mfcc=mfcc,
-        embedding_codec=codec,
-        embeddings=embeddings,
-        embedding_digest=header["embedding_digest"],
-    )
+    return SpeechPack(**vars(heard), mfcc=mfcc, embedding_codec=codec, embeddings=embeddings, embedding_digest=digest)

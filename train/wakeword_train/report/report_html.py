@@ -113,11 +113,11 @@ def _misses(heard: HeardClips, threshold: float) -> str:
     own: dict[str, list[Clip]] = {}
     for clip in missed:
         own.setdefault(clip.speaker, []).append(clip)
-    totals = {speaker: sum(clip.speaker == speaker for clip, _ in heard) for speaker in own}
-    worst = sorted(own, key=lambda speaker: -len(own[speaker]) / totals[speaker])
+    totals = {who: sum(clip.speaker == who for clip, _ in heard) for who in own}
+    worst = sorted(own, key=lambda who: -len(own[who]) / totals[who])
     items = [
-        f"{_who(own[speaker][0])}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].path)}"
-        for speaker in worst[:_MAX_ROWS]
+        f"{_who(own[who][0])}: {len(own[who])} of {totals[who]} missed {sound(own[who][0].path)}"
+        for who in worst[:_MAX_ROWS]
     ]
     more = f", the worst {_MAX_ROWS} of {len(own)}" if len(own) > _MAX_ROWS else ""
     return f"<p>{len(missed)} of {counted(len(heard), 'recording')}, by these voices{more}:</p>{bullets(items)}"

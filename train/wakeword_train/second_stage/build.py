@@ -107,10 +107,8 @@ class SecondStageTraining:
         spoken = held_out.get(Kind.BACKGROUND, [])
         candidates = Candidates([best[row] for row in spoken], self.speech.hours(spoken))
         gate = candidates.gate([float(logits_of_clip.max()) for logits_of_clip in positives.values()], self.settings)
-        at_embeddings = [
-            best_of_span(recording, self.settings.span, hop=STEP_FRAMES)
-            for recording in self._background_logits(STEP_FRAMES)
-        ]
+        by_step = self._background_logits(STEP_FRAMES)
+        at_embeddings = [best_of_span(one, self.settings.span, hop=STEP_FRAMES) for one in by_step]
         recordings = self.speech.with_packed(self.maker.recordings())
         background = Background(recordings, at_embeddings, self.model.card.window // STEP_FRAMES - 1)
         trained = self._heads(words, background, gate)
@@ -181,17 +179,15 @@ class SecondStageTraining:
         """The first stage that was not trained on a clip."""
         if clip.split is Split.VALIDATION:
             return self.model
-        return next((model for stand_in, model in self.stand_ins if stand_in.may_judge(clip)), None)
+        return next((model for other, model in self.stand_ins if other.may_judge(clip)), None)
 
     def _logits_of(self, kind: Kind, rows: Sequence[int]) -> dict[int, Scores]:
         return {row: window_logits(self.model, self.stores[kind].wave(row), late=self.draft.late) for row in rows}
 
     def _background_logits(self, hop: int) -> list[Scores]:
         """The logits of every recording, by a first stage that was not trained on it if there is one."""
-        return [
-            self.speech.logits(row, self.judge(clip) or self.model, hop=hop)
-            for row, clip in enumerate(self.speech.clips)
-        ]
+        models = [self.judge(clip) or self.model for clip in self.speech.clips]
+        return [self.speech.logits(row, model, hop=hop) for row, model in enumerate(models)]
 
     def _heads(self, words: Mapping[str, WordExamples], background: Background, gate: float) -> list[TrainedHead]:
         """The heads without the speakers of one fold each, and the head of all."""
@@ -249,7 +245,7 @@ class SecondStageTraining:
         )
         report = self.training.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=self.probe), [*items, *noisy])
-        rows = [(item, evidence) for item, evidence in run.rows(self.executor(run.seconds), report)]
+        rows = [(item, heard) for item, heard in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])
         self.events.note(f"both stages hear {len(spoken)} held-out recordings of background")
         streams = []

@@ -60,9 +60,7 @@ def fit_fusion(
         return _fusion(0.0, weights, floor if phonemes else 0.0)
     inputs = np.concatenate([looks for looks, _ in rows])
     signs = np.concatenate([np.full(len(looks), 1.0 if group.positive else -1.0) for looks, group in rows])
-    totals = {
-        positive: sum(group.share for _, group in rows if group.positive is positive) for positive in (True, False)
-    }
+    totals = {side: sum(group.share for _, group in rows if group.positive is side) for side in (True, False)}
     shares = np.concatenate(
         [np.full(len(looks), group.share / totals[group.positive] / len(looks) / 2) for looks, group in rows]
     )

@@ -118,9 +118,7 @@ class Crew(Generic[ItemT, RowT]):
     those in which a busy machine kept the process from working (see ``Patience``).
     """
 
-    def __init__(
-        self, begin: Callable[[Report], Callable[[ItemT], RowT]], size: int, *, seconds: float = math.inf
-    ) -> None:
+    def __init__(self, begin: Callable[[Report], Callable[[ItemT], RowT]], size: int, *, seconds: float) -> None:
         self._begin, self._size, self._seconds = begin, size, seconds
         self._workers: list[_Worker[ItemT, RowT]] = []
         # For temporary files, as speech engines write: a process that dies leaves them behind.

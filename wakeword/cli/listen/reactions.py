@@ -11,7 +11,7 @@ import typer
 from wakeword.audio.detection import Detection
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
-from wakeword.cli.ranges import finite
+from wakeword.cli.ranges import number_option
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -22,8 +22,6 @@ _MIN_WAITING = 8
 
 
 class _KeptForm(StrEnum):
-    """What is kept of an event."""
-
     AUDIO = "audio"
 
 
@@ -35,22 +33,9 @@ SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
 ]
 SaveLimitOption = Annotated[
-    float,
-    typer.Option(
-        "--save-limit",
-        metavar="MB",
-        min=1,
-        max=1e9,
-        callback=finite,
-        help="Delete the oldest saved detections beyond this.",
-    ),
+    float, number_option("--save-limit", "MB", 1, 1e9, "Delete the oldest saved detections beyond this.")
 ]
-PreRollOption = Annotated[
-    float,
-    typer.Option(
-        "--pre-roll", metavar="SECONDS", min=0, max=60, callback=finite, help="Save this much from before the word."
-    ),
-]
+PreRollOption = Annotated[float, number_option("--pre-roll", "SECONDS", 0, 60, "Save this much from before the word.")]
 
 
 @dataclass(frozen=True)
@@ -61,15 +46,7 @@ class ReactionOptions:
         str | None, typer.Option("--exec", metavar="CMD", help="Run this at each detection, without a shell.")
     ] = None
     exec_timeout: Annotated[
-        float,
-        typer.Option(
-            "--exec-timeout",
-            metavar="SECONDS",
-            min=0,
-            max=604_800,
-            callback=finite,
-            help="End a program after this time; 0: never.",
-        ),
+        float, number_option("--exec-timeout", "SECONDS", 0, 604_800, "End a program after this time; 0: never.")
     ] = 60.0
     save: SaveOption = None
     save_limit: SaveLimitOption = 1_000.0
@@ -93,8 +70,8 @@ class Reactions:
         self._saver: Saver | None = None
         if options.save is not None:
             pairs = SavedPairs(options.save, round(1e6 * options.save_limit))
-            most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + options.pre_roll)))
-            self._saver = Saver(pairs, most_waiting=most_waiting, wait_for_room=not live, complain=complain, note=note)
+            most = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + options.pre_roll)))
+            self._saver = Saver(pairs, most_waiting=most, wait_for_room=not live, complain=complain, note=note)
 
     def react(self, detection: Detection) -> None:
         """Begin to save a detection, and run the program."""

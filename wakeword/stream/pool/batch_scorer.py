@@ -40,7 +40,7 @@ class BatchScorer:
     def grow(self, slots: int) -> None:
         """Make room for ``slots`` slots."""
         more = slots - len(self._skipped)
-        self._states = tuple(np.pad(part, ((0, 0), (0, more), (0, 0))) for part in self._states)
+        self._states = tuple(np.pad(old, ((0, 0), (0, more), (0, 0))) for old in self._states)
         self._skipped += [0] * more
 
     def reset(self, slot: int) -> None:

@@ -123,7 +123,7 @@ class HopReader:
                 audio.hold(self.hops.due)
                 self.hops.step()
             else:
-                starts = dict(zip((keyword.window for keyword in audio.keywords), audio.wake(), strict=True))
+                starts = dict(zip((word.window for word in audio.keywords), audio.wake(), strict=True))
                 for samples, hops in zip(self._samples, self._lengths, strict=True):
                     hops.begin(starts[samples])
             self._choose()

@@ -100,7 +100,7 @@ class PoolStream(Closable):
     @property
     def thresholds(self) -> dict[str, float]:
         """The threshold in force for each keyword."""
-        return {keyword.name: keyword.trigger.threshold for keyword in self.reader.audio.keywords}
+        return {word.name: word.trigger.threshold for word in self.reader.audio.keywords}
 
     def push(self, block: Samples, playback: Samples | None = None) -> None:
         """Append a block of any length, ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32.
@@ -265,8 +265,8 @@ class PoolStream(Closable):
     def _forget(self) -> None:
         """Drop the waiting audio; a suppression that has begun stays in force."""
         self._resets += 1
-        self._pushed -= sum(len(item) for item in self._waiting if not isinstance(item, tuple))
-        kept = [item for item in self._waiting if isinstance(item, tuple) and item[0] not in (_Event.FLUSH, _Event.GAP)]
+        self._pushed -= sum(len(one) for one in self._waiting if not isinstance(one, tuple))
+        kept = [one for one in self._waiting if isinstance(one, tuple) and one[0] not in (_Event.FLUSH, _Event.GAP)]
         self._waiting = deque(kept)
         self._held = 0
 

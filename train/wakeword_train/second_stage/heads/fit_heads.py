@@ -56,22 +56,22 @@ class Background:
 
         Each ``(windows,)``.
         """
-        rows, places, logits = [], [], []
+        rows, places, parts = [], [], []
         for row in torch.nonzero(used).flatten().tolist():
             count = min(len(self.best[row]), len(self.recordings.clean[row]) - self.first)
             place = torch.arange(max(0, count)) + self.first
             whole = place >= HEAD_EMBEDDINGS - 1
             rows.append(torch.full((int(whole.sum()),), row))
             places.append(place[whole])
-            logits.append(torch.from_numpy(self.best[row][: max(0, count)].astype(np.float32))[whole])
+            parts.append(torch.from_numpy(self.best[row][: max(0, count)].astype(np.float32))[whole])
         nothing = torch.empty(0, dtype=torch.int64)
-        return torch.cat([nothing, *rows]), torch.cat([nothing, *places]), torch.cat([torch.empty(0), *logits])
+        return torch.cat([nothing, *rows]), torch.cat([nothing, *places]), torch.cat([torch.empty(0), *parts])
 
     def looks(self, rows: Tensor, places: Tensor, *, varied: bool) -> Tensor:
         """The embeddings of looks that end at ``places`` of the recordings ``rows``: ``(n,)`` -> ``(n, 16, 96)``."""
         source = self.recordings.varied if varied else self.recordings.clean
         pairs = zip(rows.tolist(), places.tolist(), strict=True)
-        return torch.stack([source[row][place - HEAD_EMBEDDINGS + 1 : place + 1] for row, place in pairs])
+        return torch.stack([source[row][at - HEAD_EMBEDDINGS + 1 : at + 1] for row, at in pairs])
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,16 @@ class _Batches:
         words, background, batch_size = training.words, training.background, training.settings.batch_size
         self._generator = generator
         self._words = words
-        self._weights = {name: words[name].weights * heard[name] for name in words}
-        self._weights = {name: weights for name, weights in self._weights.items() if float(weights.sum()) > 0}
+        self._weights = {key: words[key].weights * heard[key] for key in words}
+        self._weights = {key: weights for key, weights in self._weights.items() if float(weights.sum()) > 0}
         self._background = background
         self.rows, self.places, self.logits = background.windows(used)
         self._mined: tuple[Tensor, Tensor] | None = None
         names = [*self._weights, *([Kind.BACKGROUND.value] if len(self.rows) else [])]
         if Kind.POSITIVE.value not in names or len(names) < 2:
             raise DataError(f"expected positives and negatives to train the second stage on, got {', '.join(names)}")
-        total = sum(_SHARES[name] for name in names)
-        self._counts = {name: max(1, round(batch_size * _SHARES[name] / total)) for name in names}
+        total = sum(_SHARES[key] for key in names)
+        self._counts = {key: max(1, round(batch_size * _SHARES[key] / total)) for key in names}
 
     def mine(self, network: HeadNetwork, count: int, *, least: float) -> None:
         """From now on, draw a share of the background from the windows that both stages like best."""

@@ -53,10 +53,10 @@ class HeadNetwork(nn.Module):
 
 
 @torch.no_grad()
-def head_logits(network: HeadNetwork, looks: Tensor, *, batch: int = 2_048) -> Tensor:
+def head_logits(network: HeadNetwork, looks: Tensor) -> Tensor:
     """Logits of embeddings ``(n, 16, 96)`` of any precision -> ``(n,)``, without dropout."""
     network.eval()
-    pieces = [network(network.normalise(piece.float())) for piece in torch.split(looks, batch)]
+    pieces = [network(network.normalise(part.float())) for part in torch.split(looks, 2_048)]
     return torch.cat(pieces) if pieces else torch.empty(0)
 
 

@@ -94,12 +94,12 @@ class LookCutter:
         store, generator = self._background, self._generator
         if store is None:
             return
-        chosen = (torch.rand(len(waves), generator=generator) < _PRECEDED) & (begins > 3 * _PAUSE)
-        for row in torch.nonzero(chosen).flatten().tolist():
+        some = (torch.rand(len(waves), generator=generator) < _PRECEDED) & (begins > 3 * _PAUSE)
+        for row in torch.nonzero(some).flatten().tolist():
             length = min(int(begins[row]), WARMED_LOOK_SAMPLES) - _PAUSE
             speech = store.anywhere(1, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
-            wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, *LOUDNESS, generator)
-            waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(FAINT)).clamp(-1, 1)
+            level = root_mean_square(waves[row : row + 1, length:]) * uniform(1, *LOUDNESS, generator)
+            waves[row, :length] += (speech * level / root_mean_square(speech[None]).clamp_min(FAINT)).clamp(-1, 1)
 
     def noises(self, count: int, samples: int) -> Tensor:
         """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""

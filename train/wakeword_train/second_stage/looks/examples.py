@@ -129,8 +129,8 @@ class ExampleMaker:
             self._events.note(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             key |= {"voices": self._voices()}
-            embeddings = self._cache.get(self._origin | key, partial(self._looks, store, rows, fragment))
-            examples[name] = WordExamples(embeddings["embeddings"], rows, weights[rows] / copies[rows])
+            made = self._cache.get(self._origin | key, partial(self._looks, store, rows, fragment))
+            examples[name] = WordExamples(made["embeddings"], rows, weights[rows] / copies[rows])
         return examples
 
     def recordings(self) -> Recordings:
@@ -148,9 +148,7 @@ class ExampleMaker:
             generator.manual_seed(int(digest[:8], 16) + self._seed)
             key = self._origin | {"part": "recording", "samples": digest}
             recordings.append(self._cache.get(key, partial(self._recording, samples, cutter)))
-        return Recordings(
-            [recording["clean"] for recording in recordings], [recording["varied"] for recording in recordings]
-        )
+        return Recordings([clip["clean"] for clip in recordings], [clip["varied"] for clip in recordings])
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
         batches = torch.split(rows, _BATCH)
@@ -160,9 +158,7 @@ class ExampleMaker:
         """Embeddings of looks. What is drawn to cut a batch of them comes before what is drawn to embed it."""
         generator = torch.Generator().manual_seed(self._seed)
         cutter = LookCutter(self._stores, self._augmentation, generator, self.household)
-        return {
-            "embeddings": torch.cat([embeddings_of_looks(self._network, batch, generator) for batch in cut(cutter)])
-        }
+        return {"embeddings": torch.cat([embeddings_of_looks(self._network, part, generator) for part in cut(cutter)])}
 
     def _recording(self, samples: Tensor, cutter: LookCutter) -> dict[str, Tensor]:
         """Embeddings of ``(samples,)`` int16, as they are and varied by ``cutter``."""
@@ -170,7 +166,7 @@ class ExampleMaker:
         pieces = torch.nn.functional.pad(waves, (0, -len(waves) % _PIECE)).view(-1, _PIECE)
         changed = torch.cat([cutter.varied(some) for some in torch.split(pieces, 8)]).flatten()[: len(waves)]
         parts = {"clean": waves, "varied": changed}
-        return {name: embeddings_of_recording(self._network, part) for name, part in parts.items()}
+        return {way: embeddings_of_recording(self._network, cut) for way, cut in parts.items()}
 
     def _before(self) -> str:
         """What may be said before a word, and after it."""
