@@ -109,13 +109,13 @@ def lead_of(other: Array, first: Array) -> Lead:
     most = round(_FARTHEST * SAMPLE_RATE / _HOP)
     # As products at the few places that count: a tenth of the time of a Fourier transform.
     held, size = np.pad(first, ((most, most), (0, 0))), len(first)
-    alike = [float(np.vdot(held[at : at + size], other)) / both for at in range(2 * most + 1)]
-    best = int(np.argmax(alike))
+    likeness = [float(np.vdot(held[at : at + size], other)) / both for at in range(2 * most + 1)]
+    best = int(np.argmax(likeness))
     shift = float(best - most)
     if 0 < best < 2 * most:  # the peak of a parabola through three points
-        low, peak, high = alike[best - 1 : best + 2]
+        low, peak, high = likeness[best - 1 : best + 2]
         shift += (low - high) / min(-1e-9, 2 * (low - 2 * peak + high))
-    return Lead(shift * _HOP / SAMPLE_RATE, alike[best])
+    return Lead(shift * _HOP / SAMPLE_RATE, likeness[best])
 
 
 def first_to_hear(first: Array, others: Mapping[str, Array]) -> tuple[str | None, float]:

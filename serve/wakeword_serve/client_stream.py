@@ -14,7 +14,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, to_mono
 from wakeword.base.types import Array, Samples
 from wakeword.engine import Detector
 from wakeword.verify.known_voices import Voices
-from wakeword_serve.fair_share import FLUSH_SECONDS, Share
+from wakeword_serve.fair_share import FLUSH_SECONDS, ClientBudget
 from wakeword_serve.hours import ListenedHours
 from wakeword_serve.wire_audio import PcmFormat
 from wakeword_serve.words import OfferedWord
@@ -89,7 +89,7 @@ class ListeningStream:
         words: Sequence[OfferedWord],
         pcm: PcmFormat,
         settings: StreamSettings,
-        share: Share,
+        share: ClientBudget,
         *,
         remembers: bool = False,
     ) -> None:

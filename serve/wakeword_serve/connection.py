@@ -14,7 +14,7 @@ from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
 from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
-from wakeword_serve.fair_share import Share, SharedThreads
+from wakeword_serve.fair_share import ClientBudget, ScoringThreads
 from wakeword_serve.groups import Groups
 from wakeword_serve.logs import ClientWarnings
 from wakeword_serve.telemetry import Telemetry
@@ -54,7 +54,7 @@ class Shared:
     settings: StreamSettings
     limits: TimeLimits
     telemetry: Telemetry
-    threads: SharedThreads
+    threads: ScoringThreads
     save: Callable[[Found], object]
     """Called at each detection."""
     groups: Groups = field(default_factory=lambda: Groups({}))
@@ -64,7 +64,7 @@ class Shared:
 class Connection:
     """Answers the events of one client until it leaves, breaks the protocol, or is too slow."""
 
-    def __init__(self, shared: Shared, reader: TimedReader, writer: asyncio.StreamWriter, share: Share) -> None:
+    def __init__(self, shared: Shared, reader: TimedReader, writer: asyncio.StreamWriter, share: ClientBudget) -> None:
         self._shared, self.share, self._peer = shared, share, share.peer
         self._reader, self._writer = reader, writer
         self._names: list[str] | None = None

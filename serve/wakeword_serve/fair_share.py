@@ -40,7 +40,7 @@ class Allowance:
         return lacking
 
 
-class SharedThreads:
+class ScoringThreads:
     """The threads of an executor in which all streams are scored, and what streams wait for. For one event loop."""
 
     def __init__(self, executor: Executor | None = None) -> None:
@@ -73,10 +73,10 @@ class SharedThreads:
             self.worked += monotonic() - began
 
 
-class Share:
+class ClientBudget:
     """What one connection gets."""
 
-    def __init__(self, threads: SharedThreads, peer: str = "", *, is_paced: bool = False) -> None:
+    def __init__(self, threads: ScoringThreads, peer: str = "", *, is_paced: bool = False) -> None:
         """``peer``: its address and port; ``is_paced``: whether it waits when it is ahead."""
         self.peer, self.address = peer, address_of(peer)
         self.threads, self._is_paced = threads, is_paced

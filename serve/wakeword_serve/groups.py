@@ -16,7 +16,7 @@ from wakeword.base.types import Array
 from wakeword_serve.addresses import Network, is_allowed, networks_of
 from wakeword_serve.arbitration import COMPARED_SECONDS, ArrivalClock, WordAnswers, first_to_hear, is_one_word
 from wakeword_serve.client_stream import Found, ListeningStream
-from wakeword_serve.fair_share import Share
+from wakeword_serve.fair_share import ClientBudget
 
 WAIT = 0.08
 """Seconds that a word waits for the audio of other connections at most."""
@@ -58,7 +58,7 @@ class Member:
     """A connection, as its group knows it."""
 
     def __init__(
-        self, group: "Group", share: Share, answer: Callable[[Found, float], None], is_gone: Callable[[], bool]
+        self, group: "Group", share: ClientBudget, answer: Callable[[Found, float], None], is_gone: Callable[[], bool]
     ) -> None:
         """``answer``: sends a detection, and is told by how many seconds this connection was the first to hear."""
         self.group, self.share, self.answer, self.is_gone = group, share, answer, is_gone
@@ -214,7 +214,9 @@ class Groups:
     def __init__(self, networks: Mapping[str, Sequence[Network]]) -> None:
         self._groups = [(addresses, Group(name)) for name, addresses in networks.items()]
 
-    def member(self, share: Share, answer: Callable[[Found, float], None], gone: Callable[[], bool]) -> Member | None:
+    def member(
+        self, share: ClientBudget, answer: Callable[[Found, float], None], gone: Callable[[], bool]
+    ) -> Member | None:
         """A connection as a member of the group of its address; ``None`` if it has none."""
         for networks, group in self._groups:
             if is_allowed(share.address, networks):

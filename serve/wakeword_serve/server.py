@@ -13,7 +13,7 @@ from wyoming.error import Error
 from wakeword.saving.saved_pairs import client_of
 from wakeword_serve.addresses import Network, is_allowed, is_loopback, tcp_socket
 from wakeword_serve.connection import Connection, Shared
-from wakeword_serve.fair_share import Share
+from wakeword_serve.fair_share import ClientBudget
 from wakeword_serve.wire import TimedReader, encode
 
 logger = logging.getLogger("wakeword.serve")
@@ -49,7 +49,7 @@ class Server:
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.load = 0.0
-        """See ``SharedThreads``, some seconds ago."""
+        """See ``ScoringThreads``, some seconds ago."""
 
     def stop(self) -> None:
         """End ``run`` soon. For the event loop's thread."""
@@ -78,7 +78,7 @@ class Server:
 
     def _accept(self, reader: TimedReader, writer: asyncio.StreamWriter) -> None:
         host, port = writer.get_extra_info("peername")[:2]
-        share = Share(self._shared.threads, f"{host}:{port}", is_paced=not is_loopback(host))
+        share = ClientBudget(self._shared.threads, f"{host}:{port}", is_paced=not is_loopback(host))
         address, client = share.address, client_of(share.address)
         # Where others can connect, they must find room.
         here = self._most if is_loopback(self.socket.getsockname()[0]) else max(1, self._most // 2)
@@ -94,7 +94,7 @@ class Server:
             _keep_alive(writer.get_extra_info("socket"))
             self._start(reader, writer, share)
 
-    def _start(self, reader: TimedReader, writer: asyncio.StreamWriter, share: Share) -> None:
+    def _start(self, reader: TimedReader, writer: asyncio.StreamWriter, share: ClientBudget) -> None:
         connection = Connection(self._shared, reader, writer, share)
         task = asyncio.create_task(connection.run())
         self.connections[connection] = task

@@ -18,7 +18,7 @@ from wakeword_serve.addresses import DEFAULT_PORT, SUPERVISOR, host_and_port, ne
 from wakeword_serve.announcing import Announcement, host_name
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
-from wakeword_serve.fair_share import SharedThreads
+from wakeword_serve.fair_share import ScoringThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import ListenedHours
 from wakeword_serve.labels import Labeller
@@ -63,7 +63,7 @@ def run_server(options: ServeOptions) -> None:
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         streams = replace(streams, keep=keeper, hours=hours)
-        shared = Shared(words, streams, TimeLimits(), Telemetry(), SharedThreads(executor), save, groups=groups)
+        shared = Shared(words, streams, TimeLimits(), Telemetry(), ScoringThreads(executor), save, groups=groups)
 
         async def serve() -> None:
             server = Server(shared, *place, most=options.max_connections, networks=networks)

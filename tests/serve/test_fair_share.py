@@ -24,7 +24,7 @@ from wakeword.cli.options import PointOptions
 from wakeword_serve import fair_share
 from wakeword_serve.client_stream import ListeningStream, StreamSettings
 from wakeword_serve.connection import Connection, TimeLimits
-from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, Allowance, Share, SharedThreads
+from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, Allowance, ClientBudget, ScoringThreads
 from wakeword_serve.status_pages import Web
 from wakeword_serve.wire import encode
 from wakeword_serve.wire_audio import PcmFormat
@@ -66,7 +66,7 @@ def test_a_client_of_another_machine_waits_once_it_is_half_a_minute_ahead(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, is_paced: bool, expected: float
 ) -> None:
     monkeypatch.setattr(fair_share.asyncio, "sleep", clock.sleep)
-    share = Share(SharedThreads(), "192.0.2.1:5000", is_paced=is_paced)
+    share = ClientBudget(ScoringThreads(), "192.0.2.1:5000", is_paced=is_paced)
     began = clock.now
 
     async def hour() -> None:
@@ -79,7 +79,7 @@ def test_a_client_of_another_machine_waits_once_it_is_half_a_minute_ahead(
 
 def test_a_client_in_real_time_never_waits(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_share.asyncio, "sleep", clock.sleep)
-    share = Share(SharedThreads(), "192.0.2.1:5000", is_paced=True)
+    share = ClientBudget(ScoringThreads(), "192.0.2.1:5000", is_paced=True)
     began = clock.now
 
     async def listen() -> None:
@@ -96,12 +96,12 @@ def test_the_threads_take_connections_in_turn() -> None:
     """However many work in them, another one waits for a piece of each at most."""
     order = list[str]()
 
-    async def work(threads: SharedThreads, name: str, times: int) -> None:
+    async def work(threads: ScoringThreads, name: str, times: int) -> None:
         for _ in range(times):
             await threads.run(lambda: order.append(name))
 
     async def contend(executor: ThreadPoolExecutor) -> None:
-        threads = SharedThreads(executor)
+        threads = ScoringThreads(executor)
         flood = [asyncio.create_task(work(threads, "flood", 10**6)) for _ in range(40)]
         await asyncio.sleep(0.05)
         before = len(order)
@@ -161,7 +161,7 @@ def test_a_flood_of_events_of_any_kind_holds_up_no_other_connection(
 def test_an_overload_is_logged_and_told(
     models: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(SharedThreads, "load", lambda threads: 2.5)
+    monkeypatch.setattr(ScoringThreads, "load", lambda threads: 2.5)
 
     async def scenario(served: Served, web: Web) -> tuple[Any, Any]:
         await until(lambda: served.server.load)
@@ -183,8 +183,8 @@ def test_the_load_is_waiting_and_work_for_a_second_of_audio(clock: Clock) -> Non
             return done
 
     async def listen() -> tuple[int, list[float | None]]:
-        threads = SharedThreads(Slow())
-        shares = [Share(threads, f"10.0.0.{number}:5000") for number in range(2)]
+        threads = ScoringThreads(Slow())
+        shares = [ClientBudget(threads, f"10.0.0.{number}:5000") for number in range(2)]
         loads = [threads.load()]
         for share in shares:
             await share.turn(2.0)
@@ -200,8 +200,8 @@ def test_the_end_of_a_stream_is_work_for_as_much_audio(models: Path) -> None:
     word = load_word(models / "low.onnx", PointOptions())
 
     async def listen() -> float:
-        threads = SharedThreads()
-        stream = ListeningStream([word], PcmFormat(16_000, 1), StreamSettings(100, 0.5), Share(threads))
+        threads = ScoringThreads()
+        stream = ListeningStream([word], PcmFormat(16_000, 1), StreamSettings(100, 0.5), ClientBudget(threads))
         for _ in range(10):
             await stream.finish()
         return threads.heard

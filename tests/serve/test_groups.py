@@ -21,7 +21,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.cli.options import PointOptions
 from wakeword_serve import groups as groups_module
 from wakeword_serve.client_stream import Found, ListeningStream, StreamEvents
-from wakeword_serve.fair_share import Share, SharedThreads
+from wakeword_serve.fair_share import ClientBudget, ScoringThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.words import OfferedWord, OfferedWords
 
@@ -274,10 +274,10 @@ def decided(
 
     async def whole() -> float:
         loop = asyncio.get_running_loop()
-        groups, threads = Groups(groups_of([HOME])), SharedThreads()
+        groups, threads = Groups(groups_of([HOME])), ScoringThreads()
         members = []
         for number, lead in enumerate(leads):
-            share = Share(threads, f"127.0.0.1:{number}")
+            share = ClientBudget(threads, f"127.0.0.1:{number}")
             member = groups.member(share, lambda found, lead, number=number: answers.append(number), lambda: False)
             assert member is not None
             begin = 250 + round(16 * lead)

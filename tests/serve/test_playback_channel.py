@@ -11,7 +11,7 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serv
 
 from wakeword.cli.options import PointOptions
 from wakeword_serve.client_stream import ListeningStream, StreamSettings
-from wakeword_serve.fair_share import Share, SharedThreads
+from wakeword_serve.fair_share import ClientBudget, ScoringThreads
 from wakeword_serve.wire_audio import PcmFormat
 from wakeword_serve.words import PLAYBACK_TEXT, info_of, load_word
 
@@ -21,7 +21,9 @@ def test_a_word_of_the_second_channel_does_not_wake(models: Path, playback: bool
     word = load_word(models / "low.onnx", PointOptions())
     sound = (32_767 * bursts(4, {1.5: "low"})).clip(-32_767, 32_767).astype("<i2")
     both = np.stack((np.concatenate((np.zeros(800, "<i2"), sound[:-800])), sound), axis=1)
-    stream = ListeningStream([word], PcmFormat(16_000, 2), StreamSettings(100, 0.5, playback), Share(SharedThreads()))
+    stream = ListeningStream(
+        [word], PcmFormat(16_000, 2), StreamSettings(100, 0.5, playback), ClientBudget(ScoringThreads())
+    )
 
     async def listened() -> int:
         events = [

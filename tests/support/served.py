@@ -22,7 +22,7 @@ from wakeword.verify.known_voices import Voices
 from wakeword_serve.addresses import Network
 from wakeword_serve.client_stream import Found, StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
-from wakeword_serve.fair_share import SharedThreads
+from wakeword_serve.fair_share import ScoringThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import ListenedHours
 from wakeword_serve.server import Server
@@ -185,7 +185,7 @@ async def serving(
             ),
             times or TimeLimits(),
             Telemetry(),
-            SharedThreads(executor if threads else None),
+            ScoringThreads(executor if threads else None),
             saved.append,
             groups=Groups(groups_of(groups)),
         )

@@ -1,4 +1,4 @@
-"""A run learns, is repeatable, resumes as if it had not stopped, and writes a model that the runtime accepts."""
+"""A run learns, is repeatable, and writes a model that the runtime accepts."""
 
 import dataclasses
 from pathlib import Path

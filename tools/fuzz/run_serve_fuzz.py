@@ -23,7 +23,7 @@ from wakeword.cli.options import PointOptions
 from wakeword.model.installed import shipped_models
 from wakeword_serve.client_stream import StreamSettings
 from wakeword_serve.connection import Shared, TimeLimits
-from wakeword_serve.fair_share import SharedThreads
+from wakeword_serve.fair_share import ScoringThreads
 from wakeword_serve.server import Server
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD
@@ -158,7 +158,7 @@ async def _server(model: str) -> AsyncIterator[_Watched]:
     logger.propagate = False
     words = OfferedWords([shipped_models()[model]], None, PointOptions())
     with ThreadPoolExecutor(2) as executor:
-        threads, settings = SharedThreads(executor), StreamSettings(100, 0.5)
+        threads, settings = ScoringThreads(executor), StreamSettings(100, 0.5)
         shared = Shared(words, settings, TimeLimits(event=5), Telemetry(), threads, lambda found: None)
         server = Server(shared, "127.0.0.1", 0)
         task = asyncio.create_task(server.run())

@@ -30,7 +30,7 @@ from wakeword.base.types import Array
 from wakeword.cli.options import PointOptions
 from wakeword.model.installed import model_file
 from wakeword_serve.client_stream import Found, ListeningStream, StreamSettings
-from wakeword_serve.fair_share import Share, SharedThreads
+from wakeword_serve.fair_share import ClientBudget, ScoringThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.wire_audio import PcmFormat
 from wakeword_serve.words import OfferedWord, OfferedWords
@@ -118,10 +118,10 @@ def _satellite(
     return Satellite(name, np.clip(audio, -1, 1), began, np.maximum.accumulate(ends + delays), gain)
 
 
-async def _stream(one: Satellite, words: list[OfferedWord], groups: Groups, threads: SharedThreads) -> None:
+async def _stream(one: Satellite, words: list[OfferedWord], groups: Groups, threads: ScoringThreads) -> None:
     """As ``Connection`` does it, without a socket."""
     loop = asyncio.get_running_loop()
-    share = Share(threads, f"127.0.0.1:{one.name}")
+    share = ClientBudget(threads, f"127.0.0.1:{one.name}")
 
     def answer(found: Found, lead: float) -> None:
         one.answers.append(loop.time())
@@ -169,10 +169,10 @@ def measure(audio: Path, count: int, jitter: float, seed: int) -> dict[str, Any]
             for name, room in zip(METRES, chosen, strict=True)
         ]
         words = list(offered[files[index].parent.name].by_name.values())
-        groups, threads = Groups(groups_of(["home=127.0.0.1"])), SharedThreads()
+        groups, threads = Groups(groups_of(["home=127.0.0.1"])), ScoringThreads()
 
         async def together(
-            pair: list[Satellite], words: list[OfferedWord], groups: Groups, threads: SharedThreads
+            pair: list[Satellite], words: list[OfferedWord], groups: Groups, threads: ScoringThreads
         ) -> None:
             await asyncio.gather(*(_stream(one, words, groups, threads) for one in pair))
 

@@ -93,7 +93,7 @@ def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "c
 
 
 def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
-    """Recall at the false positive rates that ``loop.EpochReport`` names, by group of negatives."""
+    """Recall at the false positive rates that ``EpochReport`` names, by group of negatives."""
     # In float64, in which thresholds are exact.
     scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).double().numpy()
     kinds = np.array([kind.value for kind in validation.kinds])

@@ -14,7 +14,17 @@ import numpy as np
 from wakeword.audio.level import decibels
 from wakeword.base.text import counted
 from wakeword.base.types import Samples
-from wakeword.checkup.levels import Levels, Timing, bandwidth, channels, clipping, dc_offset, dropouts, levels, timing
+from wakeword.checkup.levels import (
+    Levels,
+    Timing,
+    bandwidth,
+    check_channels,
+    clipping,
+    dc_offset,
+    dropouts,
+    levels,
+    timing,
+)
 from wakeword.microphone.clock import Stamp
 
 _Severity = Literal["ok", "warn", "bad"]
@@ -80,7 +90,7 @@ _SILENT_DB = -80.0
 
 
 def _channels(samples: Samples) -> Finding:
-    checked = channels(samples)
+    checked = check_channels(samples)
     number = samples.shape[1]
     text = f"{number}"
     if checked.dead:

@@ -139,7 +139,7 @@ class _ChannelCheck(NamedTuple):
 _DEAD_DB = 40.0
 
 
-def channels(samples: Samples) -> _ChannelCheck:
+def check_channels(samples: Samples) -> _ChannelCheck:
     """The channels of ``(samples, channels)``."""
     x = np.asarray(samples, np.float64)
     x = x - x.mean(axis=0)

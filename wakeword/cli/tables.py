@@ -20,7 +20,7 @@ def console() -> Console:
 
 
 class _Printable(Table):
-    """A table with cells that show names of files and devices as ``escaping.printable`` does."""
+    """A table with cells that show names of files and devices as ``text.printable`` does."""
 
     def add_row(self, *cells: RenderableType | None, **settings: Any) -> None:
         super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **settings)

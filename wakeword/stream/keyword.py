@@ -62,15 +62,15 @@ class KeywordTracker:
             # While a word leaves what the phonemes hear it falls and rises again: it would fire twice.
             trigger.refractory = max(trigger.refractory, _REFRACTORY_OF_PHONEMES)
         self._far_below = _FAR_BELOW * (trigger.threshold if all_alike else FLOOR)
-        self.near: NearMisses | None = None
+        self.near_misses: NearMisses | None = None
         """Set to find near misses as well."""
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
         self.trigger.reset()
-        if self.near is not None:
-            self.near.reset()
+        if self.near_misses is not None:
+            self.near_misses.reset()
         if self._verifier is not None:
             self._verifier.reset()
         self.window_end = self.window
@@ -123,14 +123,14 @@ class KeywordTracker:
             if fired is not None and veto is not None and veto(self):
                 self.trigger.retract()
                 fired = None
-            if fired is None and self.near is None:
+            if fired is None and self.near_misses is None:
                 self.window_end += self.step
                 continue
             stage_one = None if verifier is None else score_of_logit(verifier.best)
-            if self.near is not None:
+            if self.near_misses is not None:
                 # A known voice may fire below the threshold, which is then no near miss.
                 heard = score if fired is None else max(score, self.threshold)
-                self.near.push(heard, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
+                self.near_misses.push(heard, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
             if fired is not None:
                 detections.append(Fired(self.window_end, fired, stage_one, speaker))
             self.window_end += self.step

@@ -133,7 +133,7 @@ class StreamAudio:
         """Take what the first stage says of the next windows of a keyword; return the detections among them."""
         veto = None if self._played is None else self._played.says
         found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self.length, veto=veto)
-        near = None if keyword.near is None else keyword.near.best
+        near = None if keyword.near_misses is None else keyword.near_misses.best
         if near is not None and near.audio is None:
             # Now, while it is kept: only later is it certain that nothing fires after it.
             near.audio = self._history.slice(near.end - keyword.window - self._pre_roll, near.end)
@@ -142,7 +142,7 @@ class StreamAudio:
     def watch_near_misses(self) -> None:
         """Find what nearly fires too; see ``NearMisses``."""
         for keyword in self.keywords:
-            keyword.near = NearMisses(keyword.threshold, after=0 if self._keep is None else KEPT_AFTER)
+            keyword.near_misses = NearMisses(keyword.threshold, after=0 if self._keep is None else KEPT_AFTER)
 
     def know(self, voices: Voices | None) -> None:
         """Let the voice that says a word move its threshold; see ``known_voices``. ``ConfigError`` for anything else."""
@@ -155,7 +155,11 @@ class StreamAudio:
         self.keep_wakes(ended=self.length is not None)
         misses = []
         for keyword in self.keywords:
-            near = None if keyword.near is None else keyword.near.due(self.end, ended=self.length is not None)
+            near = (
+                None
+                if keyword.near_misses is None
+                else keyword.near_misses.due(self.end, ended=self.length is not None)
+            )
             if near is not None and near.audio is not None:
                 end = near.end if self.length is None else min(near.end, self.length)
                 first = near.end - keyword.window

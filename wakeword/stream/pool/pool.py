@@ -111,9 +111,9 @@ class DetectorPool(Closable):
             raise ClosedError("expected an open pool, got one that was closed; make a new one")
         instance(name, (str, type(None)), "the name of a stream or None")
         own = point is not None or threshold is not None
-        chosen = chosen_thresholds(self._models, point, threshold) if own else self._thresholds
+        thresholds = chosen_thresholds(self._models, point, threshold) if own else self._thresholds
         reader = HopReader(
-            self._keywords(chosen), self._windows, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
+            self._keywords(thresholds), self._windows, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
         )
         reader.audio.know(self._voices)
         name = f"stream {next(self._numbers)}" if name is None else name

@@ -27,9 +27,9 @@ class Trained:
     setting: str
     seed: int
     score: float = 0.0
-    """By which epochs are chosen: the mean of the recall on words and that on background; see ``loop.EpochReport``."""
+    """By which epochs are chosen: the mean of the recall on words and that on background; see ``EpochReport``."""
     recall: dict[str, float] = dataclasses.field(default_factory=dict)
-    """On the validation clips, as ``loop.EpochReport.recall``."""
+    """On the validation clips, as ``EpochReport.recall``."""
     positives: int = 0
     """Validation clips of the word."""
     epoch: int = 0
