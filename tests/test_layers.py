@@ -258,6 +258,15 @@ def test_the_engine_is_the_way_of_a_block_and_names_its_modules() -> None:
     assert ways - {"wakeword.stream.pool"} <= named, f"not in the docstring: {ways - named}"
 
 
+@pytest.mark.parametrize("where", ["wakeword_train.pipeline", "wakeword_serve.connection"])
+def test_the_ways_of_a_training_and_of_a_client_name_their_modules(where: str) -> None:
+    package = where.partition(".")[0]
+    here = {module.name: module for module in modules(package)}
+    named = {f"{package}.{name}" for name in re.findall(r"``([a-z_.]+)``", ast.get_docstring(here[where].tree) or "")}
+    assert len(named) > 9
+    assert named <= set(here), f"no such modules: {named - set(here)}"
+
+
 def test_each_file_name_stands_once() -> None:
     """Where a name stands twice, a reader has to look at the folder each time."""
     shared = {"__init__.py", "__main__.py", "cli.py", "config.py", "registry.py"}
