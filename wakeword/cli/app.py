@@ -1,5 +1,6 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
+import inspect
 import re
 import shutil
 import sys
@@ -14,8 +15,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from wakeword.base.errors import WakewordError
-from wakeword.base.plugins import extra_of, load_part
+from wakeword.base.errors import ConfigError, WakewordError, reason_of
+from wakeword.base.plugins import extra_of, load_part, plugin_names, plugin_point
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
@@ -146,6 +147,8 @@ COMMANDS = {
 }
 """All commands by the group in which they are listed, in that order."""
 
+_OTHERS: Final = "wakeword.commands"
+"""The group of entry points by which other packages offer commands."""
 _MARKUP: Final = "markdown"
 _WIDE: Final = 120
 """Columns from which on the help of a command has boxes."""
@@ -172,8 +175,18 @@ class _Command(_Plain, TyperCommand):
     pass
 
 
+class _Broken(TyperCommand):
+    """A command of another package that cannot be loaded: the list says why, and whatever it is called with raises it."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        raise ConfigError(f"{self.name}: {self.help}")
+
+
 class _Commands(_Plain, TyperGroup):
-    """The commands of the table. Only the command that is called is imported."""
+    """The commands of the table, and those of other packages. Only the command that is called is imported.
+
+    Other packages are asked for a name that is not in the table, and for the list: to find them takes time.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -185,7 +198,10 @@ class _Commands(_Plain, TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         # In the order of the table; some releases of typer sort the commands.
-        return list(self.commands)
+        return list(dict.fromkeys([*self.commands, *plugin_names(_OTHERS)]))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or _of_another_package(cmd_name)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         line = list(args)
@@ -200,7 +216,7 @@ class _Commands(_Plain, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, listed, rest = super().resolve_command(ctx, args)
-        return name, listed if name is None else _command(name), rest
+        return name, _command(name, COMMANDS[name].load()) if name in COMMANDS else listed, rest
 
 
 @contextmanager
@@ -228,15 +244,35 @@ def _answer(error: Any, name: str) -> str:
     return f"{message}; {more}"
 
 
-def _command(name: str) -> TyperCommand:
-    """The command itself, with its options."""
+def _of_another_package(name: str) -> TyperCommand | None:
+    """The command that an installed package offers under this name."""
+    point = plugin_point(_OTHERS, name)
+    if point is None:
+        return None
+    heading = "Of other packages"
+    try:
+        found = point.load()
+        if not inspect.isfunction(found):
+            raise ConfigError(f"expected a function, got {found!r:.200}")
+        first_line = (inspect.getdoc(found) or "").partition("\n")[0]
+        return _command(name, found, short_help=first_line, rich_help_panel=heading)
+    except (Exception, SystemExit) as reason:  # importing a package can raise any exception, and so can typer
+        package = point.dist.name if point.dist else "a package"
+        why = f"could not load {point.value} of {package}: {reason_of(reason)}"
+        return _Broken(name, help=why, rich_help_panel=heading)
+
+
+def _command(name: str, function: Callable[..., None], **listed: Any) -> TyperCommand:
+    """The command itself, with its options, and how it is listed."""
     # On a narrow screen the columns of a box cut the names of options and break ranges.
     is_wide = shutil.get_terminal_size().columns >= _WIDE
-    # Cut as a shell takes it, so that it can be copied.
-    short = " \\\n    ".join(textwrap.wrap(EXAMPLES[name], _SHORT, break_on_hyphens=False))
-    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {short}"
+    example = None
+    if name in EXAMPLES:
+        # Cut as a shell takes it, so that it can be copied.
+        short = " \\\n    ".join(textwrap.wrap(EXAMPLES[name], _SHORT, break_on_hyphens=False))
+        example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {short}"
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP if is_wide else None)
-    alone.command(name, cls=_Command, epilog=example)(_in_order(COMMANDS[name].load()))
+    alone.command(name, cls=_Command, epilog=example, **listed)(_in_order(function))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made
