@@ -16,6 +16,8 @@ REQUEST_SECONDS = 10.0
 MAX_CONNECTIONS = 32
 _MAX_THREADS = 2 * MAX_CONNECTIONS
 """The threads of closed connections have to notice it first."""
+_LEAVING_SECONDS = 2.0
+"""For such a thread to notice it, on a busy machine."""
 _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -42,7 +44,7 @@ class Doors:
 
     def enter(self, connection: socket.socket, address: str) -> bool:
         """Note a new connection; ``False`` if there is no thread for it."""
-        if not self._threads.acquire(blocking=False):
+        if not self._threads.acquire(timeout=_LEAVING_SECONDS):
             return False
         with self._lock:
             self._open[connection] = address, time.monotonic()
