@@ -27,7 +27,7 @@ from wakeword_train.synthesis_config import StudentConfig, SynthesisConfig
 class NetworkConfig:
     """The network's shape."""
 
-    hidden_size: int = 192
+    hidden_size: int = 96
     pooling: Pooling = "attention"
     window: int = 96
     """Frames of one window, 100 a second."""
@@ -59,19 +59,19 @@ class NetworkConfig:
 class ScheduleConfig:
     """How long and how fast to train."""
 
-    warmup_epochs: int = 8
+    warmup_epochs: int = 10
     """Epochs of plain cross-entropy before the adversary starts."""
-    epochs: int = 40
+    epochs: int = 20
     """All epochs, the warm-up included."""
-    steps_per_epoch: int = 60
+    steps_per_epoch: int = 50
     batch_size: int = 192
     reuse: int = 4
     """Batches in which a window is used on average, each time with another microphone, another vocal tract and other
     masks. Its place, speed, room and noise, which take several times longer than a training step, are then kept; 1 draws
     new ones for every batch."""
-    learning_rate: float = 3e-3
+    learning_rate: float = 2e-3
     weight_decay: float = 1e-4
-    patience: int = 8
+    patience: int = 20
     """Epochs after ``choose_after`` without a better validation score before training stops."""
     choose_after: float = 0.7
     """Share of all epochs after which the best is chosen by validation. Earlier the learning rate is high and the weights

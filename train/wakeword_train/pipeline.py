@@ -69,7 +69,7 @@ def train_model(
     The command then compares it with the model of the text alone (``text_first.keep_the_better``).
 
     ```python
-    config = TrainConfig(keyword="hey marvin", encoder="speech")
+    config = dataclasses.replace(default_recipe(), keyword="hey marvin")
     folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])
     result = train_model(config, folders, "hey-marvin.onnx")
     detector = wakeword.Detector(result.path)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -81,35 +81,54 @@ def _train(
     if out.absolute() == trained.absolute():
         raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
-    note(COMPARING.format(settings.keyword))
-    # A user who wrote a configuration for a word has decided.
-    for line in judge_words(settings, anyway=options.anyway or options.config is not None):
-        note(line)
+    _judge(options, settings)
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
-    for line in describe_plan(settings, folders):
-        note(line)
-    if teach is not None:
-        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
+    _announce(options, settings, folders)
     with phases_shown(phases_of(settings)) as events:
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
         )
-    for advice in advice_on(result):
-        note(advice)
-    # The text alone knows nothing of recordings of a user's own room and talk.
-    own_sound = folders.background or folders.negatives or folders.near_negatives or settings.language != ENGLISH
-    if text_first and teach is None and not own_sound and (kept := keep_the_better(settings, result, trained)):
+    _note_all(advice_on(result))
+    compares = text_first and teach is None and not _has_own_sound(settings, folders)
+    if compares and (kept := keep_the_better(settings, result, trained)):
         note(kept)
     _summarise(options, result)
     if teach is not None:
-        for line in teach(result, own, executor=executor, report=note):
-            note(line)
-        arguments = "--to", options.engine or "", "--work", str(options.work)
-        files = shlex.join([str(result.path), f"{result.path.stem}-files", *arguments])
-        note(f"write its files: wakeword export {files}")
+        _note_all(teach(result, own, executor=executor, report=note))
+        note(f"write its files: wakeword export {_export_arguments(options, result.path)}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path
+
+
+def _note_all(lines: Iterable[str]) -> None:
+    for line in lines:
+        note(line)
+
+
+def _judge(options: TrainOptions, settings: TrainConfig) -> None:
+    """Say what is to be said of the word. Raises as ``judge_words``."""
+    note(COMPARING.format(settings.keyword))
+    # A user who wrote a configuration for a word has decided.
+    _note_all(judge_words(settings, anyway=options.anyway or options.config is not None))
+
+
+def _announce(options: TrainOptions, settings: TrainConfig, folders: DataFolders) -> None:
+    """Say what the run will do, and for how long."""
+    _note_all(describe_plan(settings, folders))
+    if options.engine is not None:
+        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
+
+
+def _has_own_sound(settings: TrainConfig, folders: DataFolders) -> bool:
+    """Whether a run has what the text alone knows nothing of: recordings of a user's own room and talk, or a language."""
+    given = folders.background or folders.negatives or folders.near_negatives
+    return bool(given) or settings.language != ENGLISH
+
+
+def _export_arguments(options: TrainOptions, model: Path) -> str:
+    """What ``wakeword export`` is given to write the student's files."""
+    return shlex.join([str(model), f"{model.stem}-files", "--to", options.engine or "", "--work", str(options.work)])
 
 
 def _installed_voices() -> bool:

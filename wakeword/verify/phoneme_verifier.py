@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -109,6 +109,57 @@ class PhonemeVerifier:
         return self.keyword.with_opinion(fit, heard_by(self.opinion))
 
 
+@dataclass(frozen=True)
+class _StateGraph:
+    """The states of the search for a word: what each hears, and which can follow which."""
+
+    columns: NDArray[np.intp]
+    """The tokens of all states, state by state."""
+    lost: NDArray[np.float32]
+    """What each of ``columns`` costs."""
+    group_starts: NDArray[np.intp]
+    """Where in ``columns`` each state begins, ``(states,)``."""
+    ends: NDArray[np.intp]
+    """The last state of each variant, ``(variants,)``."""
+    lengths: NDArray[np.intp]
+    """The phonemes of each variant, ``(variants,)``."""
+    from_before: NDArray[np.float64]
+    """0 for a state that can follow the one before it, else minus infinity, ``(states,)``."""
+    from_two_before: NDArray[np.float64]
+    """The same for the state two before it."""
+    from_nothing: NDArray[np.float64]
+    """The same for a state that begins a variant."""
+
+    @classmethod
+    def of(cls, ways: Sequence[Sequence[SoundTokens]], numbers: Mapping[str, int]) -> "_StateGraph":
+        """``ways``: the sounds of each variant; ``numbers``: the column of each token."""
+        states: list[SoundTokens] = []
+        begins, ends, direct = [], [], []
+        for way in ways:
+            begins.append(len(states))
+            for place, sound in enumerate(way):
+                if place:
+                    if not dict(sound).keys() & dict(way[place - 1]).keys():
+                        direct.append(len(states) + 1)
+                    states.append(BETWEEN)
+                states.append(sound)
+            ends.append(len(states) - 1)
+        from_before, from_two_before, from_nothing = np.full((3, len(states)), -np.inf)
+        from_before[[state for state in range(len(states)) if state not in begins]] = 0
+        from_two_before[direct] = 0
+        from_nothing[begins] = 0
+        return cls(
+            columns=np.array([numbers[token] for state in states for token, _ in state], np.intp),
+            lost=np.array([loss for state in states for _, loss in state], np.float32),
+            group_starts=np.cumsum([0, *map(len, states[:-1])]),
+            ends=np.array(ends, np.intp),
+            lengths=np.array([len(way) for way in ways], np.intp),
+            from_before=from_before,
+            from_two_before=from_two_before,
+            from_nothing=from_nothing,
+        )
+
+
 class KeywordPhonemes:
     """A word as a search over the recogniser's output.
 
@@ -141,33 +192,8 @@ class KeywordPhonemes:
             raise ModelError(
                 f"expected phonemes among the recogniser's {len(numbers)} tokens, got {shortened(', '.join(unknown))}"
             )
-        self._between = between = [numbers[BLANK], numbers[WORD_BOUNDARY]]
-        groups: list[list[int]] = []
-        begins: list[int] = []
-        self._ends: list[int] = []
-        direct: list[int] = []
-        """States that can follow the state two before them."""
-        lost: list[float] = []
-        for number, variant in enumerate(variants):
-            begins.append(len(groups))
-            for place, phoneme in enumerate(variant):
-                if place:
-                    groups.append(between)
-                    lost += [0.0] * len(between)
-                    if not set(phoneme) & set(variant[place - 1]):
-                        direct.append(len(groups))
-                groups.append([numbers[token] for token in phoneme])
-                lost += losses[number][place] if losses else [0.0] * len(phoneme)
-            self._ends.append(len(groups) - 1)
-        self._lengths = np.array([len(variant) for variant in variants], np.intp)
-        self._columns = np.array([token for group in groups for token in group], np.intp)
-        self._lost = np.array(lost, np.float32)
-        self._group_starts = np.cumsum([0, *map(len, groups[:-1])])
-        # Added to the states that a state can follow: 0, or minus infinity where it cannot.
-        self._from_before, self._from_two_before, self._from_nothing = np.full((3, len(groups)), -np.inf)
-        self._from_before[[state for state in range(len(groups)) if state not in begins]] = 0
-        self._from_two_before[direct] = 0
-        self._from_nothing[begins] = 0
+        self._between = [numbers[token] for token, _ in BETWEEN]
+        self._graph = _StateGraph.of(sounds_of_ways(variants, losses), numbers)
 
     @classmethod
     def of_card(cls, card: VerifierCard, tokens: Sequence[str]) -> "KeywordPhonemes":
@@ -181,7 +207,7 @@ class KeywordPhonemes:
         The logarithm of the best CTC path with the word in it, less the best path of all, per phoneme. Before and
         after the word every frame takes its likeliest token. Minus infinity too if a near word is said.
         """
-        if not len(self._ends) or not len(log_probabilities):
+        if not len(self._graph.ends) or not len(log_probabilities):
             return -np.inf
         losses = losses_of(log_probabilities)
         fit = float(self.fits(self.of_states(losses).astype(np.float64)))
@@ -196,10 +222,10 @@ class KeywordPhonemes:
         """Whether a near word is said where this one fits best in ``(frames, tokens)``, by ``fit``: it fits, and this one
         badly."""
         # There this one loses no more than that, and a near word at least nothing.
-        if self._near is None or fit * self._lengths.max() > _ROUNDING - _NEAR_MARGIN:
+        if self._near is None or fit * self._graph.lengths.max() > _ROUNDING - _NEAR_MARGIN:
             return False
         states = self.of_states(losses).astype(np.float64)
-        fits = [float((best / self._lengths).max()) for best in self._bests(states)]
+        fits = [float((best / self._graph.lengths).max()) for best in self._bests(states)]
         last = bisect_left(fits, fits[-1])
         before = bisect_left(
             range(last + 1), True, key=lambda back: bool(self.fits(states[last - back : last + 1]) >= fits[-1])
@@ -217,18 +243,19 @@ class KeywordPhonemes:
 
     def of_states(self, losses: Array) -> Array:
         """What each state costs in each frame, ``(frames, states)``, from what its tokens do, ``(frames, tokens)``."""
-        of_tokens = losses[:, self._columns] - self._lost
-        return np.maximum.reduceat(of_tokens, self._group_starts, axis=1)
+        of_tokens = losses[:, self._graph.columns] - self._graph.lost
+        return np.maximum.reduceat(of_tokens, self._graph.group_starts, axis=1)
 
     def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
         """How well the word fits in a number of ``looks``: ``of_states`` of each of their frames, ``(*looks, states)``."""
-        means: NDArray[np.float64] = (self._best(frames, looks) / self._lengths).max(axis=-1)
+        means: NDArray[np.float64] = (self._best(frames, looks) / self._graph.lengths).max(axis=-1)
         return means
 
     def at_most(self, best: Array) -> NDArray[np.float64]:
         """A bound of ``fits``, ``(looks,)``: each phoneme where it fits best, in any order. ``best``: what each state costs
         where it costs least in a look, ``(looks, states)``."""
-        ways = [slice(end - 2 * (size - 1), end + 1, 2) for end, size in zip(self._ends, self._lengths, strict=True)]
+        last = zip(self._graph.ends, self._graph.lengths, strict=True)
+        ways = [slice(end - 2 * (size - 1), end + 1, 2) for end, size in last]
         bound: NDArray[np.float64] = np.max([best[:, states].mean(axis=1, dtype=np.float64) for states in ways], axis=0)
         return bound
 
@@ -240,16 +267,17 @@ class KeywordPhonemes:
         self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()
     ) -> Iterator[NDArray[np.float64]]:
         """``_best`` up to each frame, in the same array."""
+        graph = self._graph
         # Two places in front, so that shifted views need no copy.
-        padded = np.full((*looks, len(self._from_before) + 2), -np.inf)
+        padded = np.full((*looks, len(graph.from_before) + 2), -np.inf)
         state, before, two_before = padded[..., 2:], padded[..., 1:-1], padded[..., :-2]
-        best = np.full((*looks, len(self._ends)), -np.inf)
+        best = np.full((*looks, len(graph.ends)), -np.inf)
         for of_frame in frames:
-            reached = np.maximum(before + self._from_before, two_before + self._from_two_before)
-            np.maximum(reached, self._from_nothing, out=reached)
+            reached = np.maximum(before + graph.from_before, two_before + graph.from_two_before)
+            np.maximum(reached, graph.from_nothing, out=reached)
             np.maximum(reached, state, out=reached)
             np.add(reached, of_frame, out=state)
-            np.maximum(best, state[..., self._ends], out=best)
+            np.maximum(best, state[..., graph.ends], out=best)
             yield best
 
 

@@ -83,7 +83,7 @@ def test_a_run_begins_with_it_and_names_it_in_the_card(encoder: Path, tmp_path: 
 
 
 def test_the_shipped_encoder_fits_the_default_network_and_has_its_provenance() -> None:
-    provenance = begin_with_encoder(build_network(TrainConfig()), encoder_path("speech"))
+    provenance = begin_with_encoder(build_network(TrainConfig()), encoder_path("speech-96"))
     assert provenance["held_out_words"] == ["marvin"]
     assert provenance["losses"][-1] < provenance["losses"][0]
     assert provenance["data"]["background"]["hours"] > 1
