@@ -26,9 +26,9 @@ from wakeword.audio.detection import CallbackError, Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE, samples_of_bytes
 from wakeword.base.checks import flag, function
 from wakeword.base.types import Array, Samples
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.access import StreamAccess
 from wakeword.stream.stream_audio import sound_of
 from wakeword.stream.stream_reader import PIECE, StreamReader

@@ -15,7 +15,7 @@ from fuzz.cases.laws import BrokenLawError
 from fuzz.cases.use import Fuzzer
 from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
 from wakeword.base.types import Samples
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.format.card import DEFAULT_HOP
 
 # --- random use
 

@@ -13,11 +13,10 @@ from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
 from wakeword.audio.features import mfcc
 from wakeword.base.types import Array
-from wakeword.format.card import METADATA_KEY, SelfTest, self_test_signal
+from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, SelfTest, self_test_signal
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.verifier_head import HEAD_KEY
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -20,13 +20,13 @@ from wakeword.audio.audio_file import read_audio
 from wakeword.audio.features import MfccTransform
 from wakeword.audio.history import SamplesOf
 from wakeword.base.types import Array, Scores
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.format.verifier_card import FLOOR, fused_score
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.installed import assets_folder
 from wakeword.model.lstm import Lstm
 from wakeword.model.model import parse_model, read_model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
 from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, KeywordPhonemes, PhonemeNetwork, PhonemeVerifier

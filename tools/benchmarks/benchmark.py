@@ -24,8 +24,8 @@ from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_c
 from benchmarks.streams import STREAM_COUNTS, stream_costs
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.installed import assets_folder
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.contenders.seam import Contender
 
 _STARTS = 5

@@ -18,8 +18,8 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Line
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.installed import assets_folder
-from wakeword.model.scorer import DEFAULT_HOP
 
 Pcm = NDArray[np.int16]
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, get_origin
 
 from wakeword.base.errors import ConfigError, naming, reason_of
-from wakeword.format.card import MAX_WINDOW
+from wakeword.format.card import DEFAULT_HOP, MAX_WINDOW
 from wakeword.format.card_checks import require_entries, require_name
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.engines.languages import ENGLISH, language_named
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig

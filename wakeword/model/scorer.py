@@ -8,7 +8,7 @@ import numpy as np
 from wakeword.base.checks import shown
 from wakeword.base.errors import AudioFormatError, ConfigError
 from wakeword.base.types import Array
-from wakeword.format.card import DEFAULT_HOP as DEFAULT_HOP
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.lstm import NumpyWindows
 from wakeword.model.model import Model
 

@@ -5,7 +5,7 @@ from numbers import Real
 
 from wakeword.base.checks import integer, number
 from wakeword.base.errors import ConfigError
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.format.card import DEFAULT_HOP
 
 DEFAULT_REFRACTORY = 100
 """Frames after a detection in which none is reported: one second."""

@@ -25,7 +25,8 @@ from wakeword import (
     mfcc,
 )
 from wakeword.audio.audio_file import read_audio
-from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
+from wakeword.format.card import DEFAULT_HOP
+from wakeword.model.scorer import GroupScorer
 
 NOT_A_NUMBER = ("8", b"8", [8], {}, object(), 1j, True, np.zeros(2), math.nan, math.inf, -math.inf, np.float32("nan"))
 NOT_WHOLE = (*NOT_A_NUMBER, None, 1.5, -1, 10**5_000)

@@ -36,11 +36,11 @@ import wakeword.model.model
 from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, ModelCard, ModelError, mfcc
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
-from wakeword.format.card import METADATA_KEY, SCHEMA
+from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, SCHEMA
 from wakeword.format.verifier_card import FLOOR, unverified_score
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
+from wakeword.model.scorer import GroupScorer
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY

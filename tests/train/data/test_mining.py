@@ -13,7 +13,7 @@ from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
 from wakeword.base.errors import ConfigError
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.format.card import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data.batches import BatchSampler, load_stores

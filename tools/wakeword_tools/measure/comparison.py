@@ -12,8 +12,8 @@ from scipy.signal import find_peaks
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import CalibrationError
 from wakeword.base.types import Scores
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.format.operating_point import Rate
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson

@@ -11,9 +11,10 @@ from wakeword.audio.history import AudioHistory
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Scores
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP, covering_samples
+from wakeword.model.scorer import covering_samples
 from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
 from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
 

@@ -11,9 +11,9 @@ from wakeword.audio.pcm import SAMPLE_RATE, int16_of
 from wakeword.base.errors import ConfigError, ModelError, naming
 from wakeword.base.text import printable
 from wakeword.base.types import Array, Scores
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, read_model, read_model_bytes
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.contenders.foreign import ForeignCard, ForeignModel, parse_foreign
 from wakeword_tools.contenders.seam import OURS, contender_named
 from wakeword_tools.measure.scores import RecordingScorer

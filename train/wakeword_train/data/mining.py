@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.pcm import INT16_STEP
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.format.card import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.types import Array
-from wakeword.format.card import ModelCard
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.format.card import DEFAULT_HOP, ModelCard
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import without_keyword

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP, GroupScorer
+from wakeword.model.scorer import GroupScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
 from wakeword.verify.phoneme_verifier import BLANK, PHONEME_SAMPLES, PhonemeVerifier
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword

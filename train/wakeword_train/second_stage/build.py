@@ -11,10 +11,10 @@ from torch import Tensor
 
 from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding

@@ -14,12 +14,13 @@ from wakeword.base.errors import ModelError
 from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores
 from wakeword.batch.jobs.work import Report, WholeWork
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
 from wakeword.model.first_stage import FirstStage
 from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
-from wakeword.model.scorer import DEFAULT_HOP, covering_samples
+from wakeword.model.scorer import covering_samples
 from wakeword.takes.word_region import Region
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
 from wakeword.verify.verifier import LOOK_SAMPLES, PhonemeSound, SecondStage, StreamSound

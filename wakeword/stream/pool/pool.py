@@ -22,9 +22,9 @@ from wakeword.base.closable import Closable
 from wakeword.base.errors import ClosedError
 from wakeword.base.process_end import lasting_lock
 from wakeword.base.types import Array
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.pool.batch_scorer import BatchScorer
 from wakeword.stream.pool.hop_reader import HopReader
