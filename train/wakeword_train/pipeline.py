@@ -2,15 +2,13 @@
 
 The way of a training, with the module of each step:
 
-1. ``train_command`` makes the settings of ``config`` and the folders from the options. ``synthesis`` speaks the texts of
-   ``spoken_texts``, and ``data.clips`` lists all clips.
-2. ``training`` reads them into ``data.store``, for ``data.batches`` to cut windows from and ``data.augment`` to vary.
+1. ``train_command`` makes the settings of ``config`` from the options. ``synthesis`` speaks the texts of ``spoken_texts``.
+2. ``training`` reads ``data.clips`` into ``data.store``, for ``data.batches`` to cut and ``data.augment`` to vary.
 3. ``epochs`` trains ``model.network`` by the steps of ``fitting`` with a loss of ``methods.registry``, and keeps the epoch
    that validates best; ``model.export`` writes it as the first stage.
-4. ``second_stage.build`` trains a head on what ``second_stage.looks`` cuts out, and weighs both stages and the phonemes in
-   ``second_stage.fusion_fit``; ``model.two_stage`` adds it to the file.
-5. ``points`` chooses the thresholds. ``text_first`` keeps the better of this model and that of the text alone
-   (``from_text``), and ``report.verdict`` says what it is worth.
+4. ``second_stage.build`` trains a head on what ``second_stage.looks`` cuts out, and ``second_stage.fusion_fit`` weighs both
+   stages and the phonemes; ``model.two_stage`` adds it to the file.
+5. ``points`` chooses thresholds, ``text_first`` keeps what is better than the text alone, ``report.verdict`` says it all.
 """
 
 import dataclasses

@@ -95,7 +95,9 @@ def _train(
     _summarise(options, result)
     if teach is not None:
         _note_all(teach(result, own, executor=executor, report=note))
-        note(f"write its files: wakeword export {_export_arguments(options, result.path)}")
+        model = result.path
+        arguments = str(model), f"{model.stem}-files", "--to", options.engine or "", "--work", str(options.work)
+        note(f"write its files: wakeword export {shlex.join(arguments)}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path
@@ -122,13 +124,7 @@ def _announce(options: TrainOptions, settings: TrainConfig, folders: DataFolders
 
 def _has_own_sound(settings: TrainConfig, folders: DataFolders) -> bool:
     """Whether a run has what the text alone knows nothing of: recordings of a user's own room and talk, or a language."""
-    given = folders.background or folders.negatives or folders.near_negatives
-    return bool(given) or settings.language != ENGLISH
-
-
-def _export_arguments(options: TrainOptions, model: Path) -> str:
-    """What ``wakeword export`` is given to write the student's files."""
-    return shlex.join([str(model), f"{model.stem}-files", "--to", options.engine or "", "--work", str(options.work)])
+    return bool(folders.background or folders.negatives or folders.near_negatives) or settings.language != ENGLISH
 
 
 def _installed_voices() -> bool:

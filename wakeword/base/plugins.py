@@ -2,12 +2,9 @@
 
 import importlib.util
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from wakeword.base.errors import ConfigError, WakewordError, reason_of
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 
 class _Named(Protocol):
@@ -28,8 +25,8 @@ def plugin_names(group: str) -> list[str]:
     return sorted({point.name for point in entry_points(group=group)})
 
 
-def plugin_point(group: str, name: str) -> "EntryPoint | None":
-    """The entry point of that name, the first of several; ``None`` if no package has one."""
+def plugin_point(group: str, name: str) -> Any:
+    """The ``EntryPoint`` of that name, the first of several; ``None`` if no package has one."""
     from importlib.metadata import entry_points
 
     return next(iter(entry_points(group=group, name=name)), None)

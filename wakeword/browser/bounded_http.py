@@ -14,10 +14,8 @@ from typing import Any
 REQUEST_SECONDS = 10.0
 """For a whole request, and for each part of an answer to be taken."""
 MAX_CONNECTIONS = 32
-_MAX_THREADS = 2 * MAX_CONNECTIONS
-"""The threads of closed connections have to notice it first."""
-_LEAVING_SECONDS = 2.0
-"""For such a thread to notice it, on a busy machine."""
+_MAX_THREADS, _LEAVING_SECONDS = 2 * MAX_CONNECTIONS, 2.0
+"""The threads of closed connections have to notice it first, and a newcomer waits so long for one that does."""
 _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -167,9 +165,8 @@ class BoundedHttpServer(ThreadingHTTPServer):
         request.settimeout(REQUEST_SECONDS)
         try:
             super().process_request(request, client_address)
-        except (
-            RuntimeError
-        ):  # no thread can begin; one that did leaves by itself, even if a signal ends the command here
+        except RuntimeError:
+            # No thread can begin: one that did leaves by itself, even if a signal ends the command here.
             self.doors.leave(request)
             raise
 

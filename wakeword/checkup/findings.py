@@ -14,17 +14,7 @@ import numpy as np
 from wakeword.audio.level import decibels
 from wakeword.base.text import counted
 from wakeword.base.types import Samples
-from wakeword.checkup.levels import (
-    Levels,
-    Timing,
-    bandwidth,
-    check_channels,
-    clipping,
-    dc_offset,
-    dropouts,
-    levels,
-    timing,
-)
+from wakeword.checkup.levels import Levels, Timing, bandwidth, clipping, dc_offset, dropouts, levels, mixdown, timing
 from wakeword.microphone.clock import Stamp
 
 _Severity = Literal["ok", "warn", "bad"]
@@ -90,7 +80,7 @@ _SILENT_DB = -80.0
 
 
 def _channels(samples: Samples) -> Finding:
-    checked = check_channels(samples)
+    checked = mixdown(samples)
     number = samples.shape[1]
     text = f"{number}"
     if checked.dead:

@@ -139,8 +139,8 @@ class _ChannelCheck(NamedTuple):
 _DEAD_DB = 40.0
 
 
-def check_channels(samples: Samples) -> _ChannelCheck:
-    """The channels of ``(samples, channels)``."""
+def mixdown(samples: Samples) -> _ChannelCheck:
+    """What the channels of ``(samples, channels)`` lose when they are mixed down, and which are dead."""
     x = np.asarray(samples, np.float64)
     x = x - x.mean(axis=0)
     powers = np.square(x).sum(axis=0) / max(1, len(x))

@@ -31,8 +31,6 @@ class Command(NamedTuple):
     """``module:function``, or ``module:Options`` of a command with its ``work`` elsewhere."""
     help: str = ""
     """The first line of the docstring there."""
-    group: str = ""
-    """The heading under which it is listed."""
     work: str = ""
     """``module:function`` that takes the options and is imported when the command runs, as help must not wait for it."""
 
@@ -58,94 +56,78 @@ CROSS_PACKAGE = {
     "voice_network": Command("wakeword_train.voice_network:make_voice_network"),
     "text_promise": Command("wakeword_train.from_text:text_model_promise"),
 }
-"""What commands call in other packages: the model file of a text, what teaches a student, the training of a text that is
-exported, speech for the export's point, the audio that a loudspeaker gets, labels by a speech-to-text, the network of
-speakers for `wakeword voice`, and what a text's model would promise."""
+"""What commands call in other packages, by what it gives."""
 COMMANDS = {
-    name: command._replace(group=group)
-    for group, commands in {
-        "Listen": {
-            "listen": Command(
-                "wakeword.cli.listen.listen_command:listen", "Report the wake words as they are spoken, until Ctrl-C."
-            ),
-            "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
-            "models": Command(
-                "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
-            ),
-            "info": Command(
-                "wakeword.cli.info:info", "Show what a model listens for, and how often it is right and wrong."
-            ),
-        },
-        "Your own word": {
-            "check": Command(
-                "wakeword_tools.cli.measure_options:CheckOptions",
-                "Say how good a wake word a text would make, before anything is trained.",
-                work="wakeword_tools.cli.check_work:print_check",
-            ),
-            "train": Command(
-                "wakeword_train.train_options:TrainOptions",
-                "Train a model for a keyword, calibrate it, and write it to one file.",
-                work="wakeword_train.cli:train",
-            ),
-            "record": Command(
-                "wakeword.cli.record:record",
-                "Record a wake word several times, with a countdown and a check of each take.",
-            ),
-            "voice": Command(
-                "wakeword.cli.voice_command:voice",
-                "List the voices that are known, enrol one from takes of the word, or delete one.",
-            ),
-            "review": Command(
-                "wakeword.cli.review:review",
-                "Go through saved detections and near misses, and sort them into the folders yes and no.",
-            ),
-            "voices": Command(
-                "wakeword_tools.cli.voices:voices",
-                "List the voices that `wakeword train` can use, or install voices that sound human.",
-            ),
-            "synth": Command(
-                "wakeword_tools.cli.synth_options:SynthOptions",
-                "Synthesise a keyword, or texts that sound like it, in many voices.",
-                work="wakeword_tools.cli.synth_work:synthesise_set",
-            ),
-        },
-        "Measure": {
-            "calibrate": Command(
-                "wakeword_tools.cli.measure_options:CalibrateOptions",
-                "Choose thresholds on recordings, and write them into the model as operating points.",
-                work="wakeword_tools.cli.calibrate_work:calibrate_model",
-            ),
-            "evaluate": Command(
-                "wakeword_tools.cli.measure_options:EvaluateOptions",
-                "Measure recall, false positives, false accepts an hour and delay of a model on recordings.",
-                work="wakeword_tools.cli.evaluate_work:evaluate",
-            ),
-            "compare": Command(
-                "wakeword_tools.cli.measure_options:CompareOptions",
-                "Say which of two models, or of several engines, finds more on the same recordings.",
-                work="wakeword_tools.cli.compare_work:compare",
-            ),
-        },
-        "Home, browser, other engines": {
-            "serve": Command(
-                "wakeword_serve.cli:serve",
-                "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
-            ),
-            "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
-            "export": Command(
-                "wakeword_export.cli.export_command:export", "Write a model as files that another engine runs."
-            ),
-        },
-        "This machine": {
-            "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
-            "doctor": Command(
-                "wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."
-            ),
-        },
-    }.items()
-    for name, command in commands.items()
+    "listen": Command(
+        "wakeword.cli.listen.listen_command:listen", "Report the wake words as they are spoken, until Ctrl-C."
+    ),
+    "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
+    "models": Command(
+        "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
+    ),
+    "info": Command("wakeword.cli.info:info", "Show what a model listens for, and how often it is right and wrong."),
+    "check": Command(
+        "wakeword_tools.cli.measure_options:CheckOptions",
+        "Say how good a wake word a text would make, before anything is trained.",
+        work="wakeword_tools.cli.check_work:print_check",
+    ),
+    "train": Command(
+        "wakeword_train.train_options:TrainOptions",
+        "Train a model for a keyword, calibrate it, and write it to one file.",
+        work="wakeword_train.cli:train",
+    ),
+    "record": Command(
+        "wakeword.cli.record:record", "Record a wake word several times, with a countdown and a check of each take."
+    ),
+    "voice": Command(
+        "wakeword.cli.voice_command:voice",
+        "List the voices that are known, enrol one from takes of the word, or delete one.",
+    ),
+    "review": Command(
+        "wakeword.cli.review:review",
+        "Go through saved detections and near misses, and sort them into the folders yes and no.",
+    ),
+    "voices": Command(
+        "wakeword_tools.cli.voices:voices",
+        "List the voices that `wakeword train` can use, or install voices that sound human.",
+    ),
+    "synth": Command(
+        "wakeword_tools.cli.synth_options:SynthOptions",
+        "Synthesise a keyword, or texts that sound like it, in many voices.",
+        work="wakeword_tools.cli.synth_work:synthesise_set",
+    ),
+    "calibrate": Command(
+        "wakeword_tools.cli.measure_options:CalibrateOptions",
+        "Choose thresholds on recordings, and write them into the model as operating points.",
+        work="wakeword_tools.cli.calibrate_work:calibrate_model",
+    ),
+    "evaluate": Command(
+        "wakeword_tools.cli.measure_options:EvaluateOptions",
+        "Measure recall, false positives, false accepts an hour and delay of a model on recordings.",
+        work="wakeword_tools.cli.evaluate_work:evaluate",
+    ),
+    "compare": Command(
+        "wakeword_tools.cli.measure_options:CompareOptions",
+        "Say which of two models, or of several engines, finds more on the same recordings.",
+        work="wakeword_tools.cli.compare_work:compare",
+    ),
+    "serve": Command(
+        "wakeword_serve.cli:serve", "Serve wake words to Home Assistant and other clients of the Wyoming protocol."
+    ),
+    "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
+    "export": Command("wakeword_export.cli.export_command:export", "Write a model as files that another engine runs."),
+    "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
+    "doctor": Command("wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."),
 }
-"""All commands by the group in which they are listed, in that order."""
+"""All commands, in the order in which they are listed."""
+_GROUPS: Final = {
+    "Listen": ("listen", "scan", "models", "info"),
+    "Your own word": ("check", "train", "record", "voice", "review", "voices", "synth"),
+    "Measure": ("calibrate", "evaluate", "compare"),
+    "Home, browser, other engines": ("serve", "web", "export"),
+    "This machine": ("devices", "doctor"),
+}
+"""The headings under which they are listed."""
 
 _OTHERS: Final = "wakeword.commands"
 """The group of entry points by which other packages offer commands."""
@@ -192,8 +174,9 @@ class _Commands(_Plain, TyperGroup):
         super().__init__(**settings)
         # Enough to list them, and to suggest one of them for a misspelt name.
         self.commands = {
-            name: TyperCommand(name, help=command.help, rich_help_panel=command.group)
-            for name, command in COMMANDS.items()
+            name: TyperCommand(name, help=COMMANDS[name].help, rich_help_panel=heading)
+            for heading, names in _GROUPS.items()
+            for name in names
         }
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -254,11 +237,11 @@ def _of_another_package(name: str) -> TyperCommand | None:
         found = point.load()
         if not inspect.isfunction(found):
             raise ConfigError(f"expected a function, got {found!r:.200}")
-        first_line = (inspect.getdoc(found) or "").partition("\n")[0]
-        return _command(name, found, short_help=first_line, rich_help_panel=heading)
+        return _command(
+            name, found, short_help=(inspect.getdoc(found) or "").partition("\n")[0], rich_help_panel=heading
+        )
     except (Exception, SystemExit) as reason:  # importing a package can raise any exception, and so can typer
-        package = point.dist.name if point.dist else "a package"
-        why = f"could not load {point.value} of {package}: {reason_of(reason)}"
+        why = f"could not load {point.value} of {point.dist.name if point.dist else 'a package'}: {reason_of(reason)}"
         return _Broken(name, help=why, rich_help_panel=heading)
 
 

@@ -155,11 +155,8 @@ class StreamAudio:
         self.keep_wakes(ended=self.length is not None)
         misses = []
         for keyword in self.keywords:
-            near = (
-                None
-                if keyword.near_misses is None
-                else keyword.near_misses.due(self.end, ended=self.length is not None)
-            )
+            misses, ended = keyword.near_misses, self.length is not None
+            near = None if misses is None else misses.due(self.end, ended=ended)
             if near is not None and near.audio is not None:
                 end = near.end if self.length is None else min(near.end, self.length)
                 first = near.end - keyword.window

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from wakeword.checkup.findings import CheckRecording, Finding, diagnose
 from wakeword.checkup.levels import (
     bandwidth,
-    check_channels,
     clipping,
     dc_offset,
     dropouts,
     levels,
+    mixdown,
     power_spectra,
     timing,
 )
@@ -171,12 +171,12 @@ def test_sound_over_the_whole_band_has_no_edge(rate: int) -> None:
 
 def test_dead_and_cancelling_channels_are_found() -> None:
     one, other = noise(1, -30), noise(1, -30, seed=1)
-    checked = check_channels(np.stack([one, other, one, 0 * one], axis=1))
+    checked = mixdown(np.stack([one, other, one, 0 * one], axis=1))
     assert checked.dead == (3,)
-    assert check_channels(np.stack([one, one], axis=1)).mixing_loss == pytest.approx(0, abs=1e-9)
-    assert check_channels(np.stack([one, other], axis=1)).mixing_loss == pytest.approx(-3, abs=0.2)
-    assert check_channels(np.stack([one, 0 * one], axis=1)).mixing_loss == pytest.approx(-3.01, abs=0.01)
-    assert check_channels(np.stack([one, -0.9 * one], axis=1)).mixing_loss < -20
+    assert mixdown(np.stack([one, one], axis=1)).mixing_loss == pytest.approx(0, abs=1e-9)
+    assert mixdown(np.stack([one, other], axis=1)).mixing_loss == pytest.approx(-3, abs=0.2)
+    assert mixdown(np.stack([one, 0 * one], axis=1)).mixing_loss == pytest.approx(-3.01, abs=0.01)
+    assert mixdown(np.stack([one, -0.9 * one], axis=1)).mixing_loss < -20
 
 
 @pytest.mark.parametrize("real", [RATE, 48_010.0, 44_100.0])
