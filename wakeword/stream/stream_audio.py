@@ -155,8 +155,8 @@ class StreamAudio:
         self.keep_wakes(ended=self.length is not None)
         misses = []
         for keyword in self.keywords:
-            misses, ended = keyword.near_misses, self.length is not None
-            near = None if misses is None else misses.due(self.end, ended=ended)
+            kept, ended = keyword.near_misses, self.length is not None
+            near = None if kept is None else kept.due(self.end, ended=ended)
             if near is not None and near.audio is not None:
                 end = near.end if self.length is None else min(near.end, self.length)
                 first = near.end - keyword.window
