@@ -374,7 +374,7 @@ def test_thresholds_come_from_the_point_or_from_the_caller(low_model: Model) -> 
 def test_settings_out_of_range_are_refused(low_model: Model, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="one or more models"):
         Detector([])
-    with pytest.raises(ConfigError, match="different keywords"):
+    with pytest.raises(ConfigError, match="different keywords, got two of 'low'; leave one out"):
         Detector([low_model, low_model])
     with pytest.raises(ConfigError, match="operating point 'best'"):
         Detector(low_model, point="best")

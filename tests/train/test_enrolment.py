@@ -8,7 +8,7 @@ import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts, random_model_bytes
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported, warnings
 from wakeword.model.installed import shipped_models
@@ -117,6 +117,13 @@ def test_without_enough_negatives_there_are_no_points_and_a_report(enrolment: tu
     few = Enrolment(enrolled.path, enrolled.folds, enrolled.negatives[:20])
     assert enrolled_points(base, few, TrainingEvents(messages.append)) == []
     assert any("at least 100 negative clips" in line for line in messages)
+
+
+def test_takes_of_something_else_make_no_model(enrolment: tuple[Path, Enrolment]) -> None:
+    base, enrolled = enrolment
+    deaf = Enrolment(base.parent / "deaf.onnx", enrolled.folds, enrolled.negatives)
+    with pytest.raises(DataError, match="8 recordings in which nothing sounds like it"):
+        enrolled_points(base, deaf, TrainingEvents())
 
 
 def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:

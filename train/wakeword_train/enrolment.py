@@ -5,8 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
+from wakeword.base.errors import CalibrationError, ConfigError, DataError, WakewordError
 from wakeword.base.events import SILENT
+from wakeword.base.text import counted
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
@@ -54,7 +55,7 @@ def enrol_model(
     for ``train_model``; only speaking uses it.
 
     Raises ``ConfigError`` for a model of another keyword or one that cannot be fine-tuned, ``ModelError`` for a file that
-    is not a model and ``DataError`` for too few takes.
+    is not a model and ``DataError`` for too few takes, or takes of something else.
     """
     out, events = Path(out), events or TrainingEvents()
     base = base_model(base)
@@ -118,6 +119,8 @@ def enrolled_points(base: Path, enrolment: Enrolment, events: TrainingEvents) ->
         )
         made.insert(0, measured.strictest())
     points = [point for point in made if point is not None]
+    if not points:
+        measured.require_takes()
     if points and (default := default_point(points, SILENT)).name in measured.no_better:
         events.note(
             f"warning: at {default.name}, where it will listen, fine-tuning finds no more of these takes; keep the base "
@@ -143,6 +146,12 @@ class _Measured:
     def hours(self) -> float:
         """Duration of the background."""
         return self._after.hours
+
+    def require_takes(self) -> None:
+        """Raise ``DataError`` if the model, which learned from the takes, likes another word better than any of them."""
+        if self._after.positives.max(initial=0.0) < self._after.words.max(initial=0.0):
+            takes = counted(len(self._after.positives), "recording")
+            raise DataError(f"expected takes of the word, got {takes} in which nothing sounds like it; listen to them")
 
     def point(self, target: Target) -> OperatingPoint | None:
         """The point for a target, or ``None`` and a report if the recordings are too few for it."""

@@ -68,7 +68,7 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
     write_whole(result.path, embed_card(data, dataclasses.replace(kept, training=training)))
     if is_text:
         return f"kept the model of the text alone: the trained one, which is in {trained}, finds {found}"
-    return f"kept the trained model, which finds {found}"
+    return f"kept the trained model, as the text alone does not find more: it finds {found}"
 
 
 def compared_with_text(card: ModelCard, second: SecondStageResult, typed: Model, natural: Sequence[str]) -> Compared:

@@ -33,6 +33,7 @@ class AudioFile(Closable):
             # Libsndfile's own words are for programmers, such as "unimplemented format" for a damaged file.
             libsndfile = isinstance(error, soundfile.LibsndfileError)
             reason = "it is damaged, or of another format" if libsndfile else error
+            reason = reason if size else "it is empty"
             raise AudioFileError(
                 f"{self.path}: expected audio (wav, flac, ogg, opus, mp3, m4a), could not read it: {reason}"
             ) from error

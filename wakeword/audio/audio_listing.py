@@ -100,5 +100,6 @@ def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
             raise left_out
         logger.warning("%s", printable(left_out))
     elif required and not listing.files:
-        raise AudioFileError(f"{path}: {NO_AUDIO}")
+        reason = NO_AUDIO if Path(path).exists() else "expected audio files, found nothing; check the path"
+        raise AudioFileError(f"{path}: {reason}")
     return listing.files

@@ -35,7 +35,8 @@ def loaded_models(
         loaded = [model.stage_one() for model in loaded]
     names = [model.card.phrase for model in loaded]
     if not names or len(set(names)) != len(names):
-        raise ConfigError(f"expected one or more models with different keywords, got {names}")
+        got = "none" if not names else f"two of {max(names, key=names.count)!r}; leave one out"
+        raise ConfigError(f"expected one or more models with different keywords, got {got}")
     return loaded
 
 

@@ -58,7 +58,8 @@ def test_it_uses_only_its_own_thread() -> None:
 import time, numpy
 from wakeword import mfcc
 signal = numpy.zeros(1_600_000, numpy.float32)
-mfcc(signal)  # threads that importing started have ended by then
+mfcc(signal)
+time.sleep(0.5)  # threads that importing started have ended by then
 all_threads, this_thread = time.process_time(), time.thread_time()
 for _ in range(10):
     mfcc(signal)

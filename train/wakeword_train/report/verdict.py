@@ -124,10 +124,11 @@ def _advice(card: ModelCard, point: OperatingPoint, share: float, rate: float | 
         longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
         yield NextStep(longer, (f"wakeword check {shlex.quote(word)}{_language(card)}",))
     if unheard is None and (rate is None or rate > 0.5 or not is_supported(point)):
-        hours = "give hours of your own rooms and radio: they prove, and allow, fewer mistakes"
-        anew = f"wakeword train {shlex.quote(word)}{_language(card)} --background my_rooms/"
-        again = "the same command, with --background my_rooms/ added"  # the card knows neither base nor takes
-        yield NextStep(hours, (again if card.training.get("method") == ENROLMENT else anew,))
+        # No command to copy: the card knows neither base nor takes, nor whether the word was wanted anyway.
+        yield NextStep(
+            "give hours of your own rooms and radio, as they prove, and allow, fewer mistakes: the same command, with "
+            "--background my_rooms/ added"
+        )
 
 
 def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
