@@ -214,6 +214,8 @@ def room_of(name: str, package: str = "wakeword") -> str | None:
 def test_rooms_of_tools_and_training_form_a_line(package: str) -> None:
     rooms, climbs = ROOMS_ABOVE[package], set()
     here = {module.name: module for module in modules(package)}
+    new = {room_of(name, package) for name in here} - {None, *rooms}
+    assert not new, f"add {new} to ROOMS_ABOVE in tests/test_layers.py, each after what it imports"
     for name, module in here.items():
         room = room_of(name, package)
         if room is None:

@@ -5,7 +5,7 @@ The way of a client's audio, with the module of each step:
 1. ``server`` accepts the connection, and ``fair_share`` says what it may take of the machine.
 2. ``wire`` reads an event within its limits, and ``wire_audio`` makes samples of its bytes.
 3. ``client_stream`` pushes them to a detector of the words of ``words``, in a thread.
-4. ``groups`` waits for the others who may have heard the same word; ``arbitration`` tells who heard it first.
+4. ``groups`` waits for others who may have heard the same word; ``arbitration`` tells who heard it first.
 5. ``wire`` takes the answer to the client; ``telemetry`` counts, and ``hours`` and ``kept_pages`` keep what was heard.
 """
 

@@ -4,11 +4,9 @@ The way of a training, with the module of each step:
 
 1. ``train_command`` makes the settings of ``config`` from the options. ``synthesis`` speaks the texts of ``spoken_texts``.
 2. ``training`` reads ``data.clips`` into ``data.store``, for ``data.batches`` to cut and ``data.augment`` to vary.
-3. ``epochs`` trains ``model.network`` by the steps of ``fitting`` with a loss of ``methods.registry``, and keeps the epoch
-   that validates best; ``model.export`` writes it as the first stage.
-4. ``second_stage.build`` trains a head on what ``second_stage.looks`` cuts out, and ``second_stage.fusion_fit`` weighs both
-   stages and the phonemes; ``model.two_stage`` adds it to the file.
-5. ``points`` chooses thresholds, ``text_first`` keeps what is better than the text alone, ``report.verdict`` says it all.
+3. ``epochs`` trains ``model.network`` by ``fitting`` with a loss of ``methods.registry``; ``model.export`` writes it.
+4. ``second_stage.build`` trains a head on ``second_stage.looks``, weighed by ``second_stage.fusion_fit``.
+5. ``points`` chooses thresholds, ``text_first`` compares with the text alone, ``report.verdict`` says what it is worth.
 """
 
 import dataclasses

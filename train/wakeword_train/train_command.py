@@ -89,7 +89,9 @@ def _train(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
         )
     _note_all(advice_on(result))
-    compares = text_first and teach is None and not _has_own_sound(settings, folders)
+    # The text alone knows nothing of recordings of a user's own room and talk, nor of another language.
+    own_sound = folders.background or folders.negatives or folders.near_negatives or settings.language != ENGLISH
+    compares = text_first and teach is None and not own_sound
     if compares and (kept := keep_the_better(settings, result, trained)):
         note(kept)
     _summarise(options, result)
@@ -120,11 +122,6 @@ def _announce(options: TrainOptions, settings: TrainConfig, folders: DataFolders
     _note_all(describe_plan(settings, folders))
     if options.engine is not None:
         note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
-
-
-def _has_own_sound(settings: TrainConfig, folders: DataFolders) -> bool:
-    """Whether a run has what the text alone knows nothing of: recordings of a user's own room and talk, or a language."""
-    return bool(folders.background or folders.negatives or folders.near_negatives) or settings.language != ENGLISH
 
 
 def _installed_voices() -> bool:

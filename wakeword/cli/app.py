@@ -158,17 +158,14 @@ class _Command(_Plain, TyperCommand):
 
 
 class _Broken(TyperCommand):
-    """A command of another package that cannot be loaded: the list says why, and whatever it is called with raises it."""
+    """A command of another package that cannot be loaded: the list says why, and a call raises it."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         raise ConfigError(f"{self.name}: {self.help}")
 
 
 class _Commands(_Plain, TyperGroup):
-    """The commands of the table, and those of other packages. Only the command that is called is imported.
-
-    Other packages are asked for a name that is not in the table, and for the list: to find them takes time.
-    """
+    """The commands of the table, of which only the called one is imported, and after them those of other packages."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
