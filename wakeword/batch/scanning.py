@@ -83,7 +83,6 @@ class ScanWork:
 
 
 def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
-    """The row of a recording."""
     started = time.process_time()
     reported = Reported(report, recording.size)
     detections: list[Detection] = []

@@ -59,7 +59,6 @@ def record(options: RecordOptions) -> None:
 
 
 def _say_how_to_go_on(keyword: str, folder: Path, *, takes: int) -> None:
-    """The next command, whole."""
     own = Path(f"{'-'.join(keyword.split())}.onnx")
     base = str(own) if own.is_file() else keyword
     if takes < MIN_TAKES:

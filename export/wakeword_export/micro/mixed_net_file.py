@@ -219,7 +219,6 @@ class _Writer:
         return logit
 
     def _probability(self, logit: int, values: Range) -> int:
-        """The output, from the logit."""
         model, probability = self._model, self._tensor((1, 1), Range(1 / OF_PROBABILITY, MIN_INT8))
         model.add(_LOGISTIC, [logit], [probability])
         output = model.tensor(1, 1, kind=flat.UINT8, quantized=Quantized([1 / OF_PROBABILITY]))

@@ -120,7 +120,6 @@ def _speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
 
 
 def _known_speakers(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
-    """The speakers that transcripts name."""
     return {one.path: one.speaker for one in transcripts_beside([one.path for one in recordings]) if one.speaker}
 
 

@@ -173,7 +173,6 @@ class _Recording:
 
 
 def _read(clips: Sequence[Clip]) -> list[_Recording]:
-    """The clips of one file."""
     try:
         whole = read_audio(clips[0].path)
     except AudioError as error:
