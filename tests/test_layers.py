@@ -352,7 +352,7 @@ def test_modules_and_functions_stay_short(package: str) -> None:
 WIDE = {
     # Public settings, all but the first by keyword.
     *("Detector.__init__", "DetectorPool.__init__", "find_adversaries"),
-    # Made in one place each, from the tables of a configuration.
+    # Made from the tables of a configuration.
     *("BatchSampler.__init__",),
 }
 """Functions with more than eight parameters."""

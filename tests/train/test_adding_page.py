@@ -1,4 +1,4 @@
-"""The engines, the method, the exporter, the command and the source on the page about adding work as printed."""
+"""The engines, the method, the exporter and the source on the page about adding work as printed."""
 
 import json
 import re
@@ -27,7 +27,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="ut
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The page's modules as an installed package, with the entry points that the page names."""
     modules = re.findall(r"```python\n# (my_package/\w+\.py)\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(modules) == 6
+    assert len(modules) == 5
     (tmp_path / "my_package").mkdir()
     for name, code in modules:
         (tmp_path / name).write_text(code)
@@ -89,14 +89,6 @@ def test_the_wake_word_engine_is_scored(tmp_path: Path) -> None:
     assert (model.card.phrase, model.card.engine) == ("marvin", "Loud")
     (scores,) = SubjectScorer([model]).score([np.repeat(np.float32([0.25, 0.75]), HOP_SAMPLES)])
     assert scores[:3].tolist() == [0.25, 0.75, 0.0]
-
-
-def test_the_command_runs_and_is_listed(cli) -> None:
-    ended = cli("points", "marvin")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("fpr=0.03  0.")
-    assert "List the operating points of a model." in cli("--help").out
-    assert (cli("points", "nonesuch").status, cli("points").status) == (1, 2)
 
 
 def test_a_word_from_the_source_is_detected() -> None:

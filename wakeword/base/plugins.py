@@ -25,28 +25,22 @@ def plugin_names(group: str) -> list[str]:
     return sorted({point.name for point in entry_points(group=group)})
 
 
-def plugin_point(group: str, name: str) -> Any:
-    """The ``EntryPoint`` of that name, the first of several; ``None`` if no package has one."""
-    from importlib.metadata import entry_points
-
-    return next(iter(entry_points(group=group, name=name)), None)
-
-
 def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type[RecordT]) -> RecordT | None:
     """The record that a package offers under ``name``, which must be its own; ``None`` if no package does.
 
     Raises ``error`` for anything of another ``kind``, and for a package that cannot be imported.
     """
-    point = plugin_point(group, name)
-    if point is None:
-        return None
-    try:
-        found = point.load()
-    except (Exception, SystemExit) as reason:  # importing a package can raise any exception
-        raise error(f"{name}: could not load {point.value}: {reason_of(reason)}") from reason
-    if not isinstance(found, kind) or found.name != name:
-        raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")
-    return found
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group, name=name):
+        try:
+            found = point.load()
+        except (Exception, SystemExit) as reason:  # importing a package can raise any exception
+            raise error(f"{name}: could not load {point.value}: {reason_of(reason)}") from reason
+        if not isinstance(found, kind) or found.name != name:
+            raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")
+        return found
+    return None
 
 
 def require(extra: str, *packages: str, error: type[WakewordError] = ConfigError) -> None:

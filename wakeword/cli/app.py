@@ -1,6 +1,5 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
-import inspect
 import re
 import shutil
 import sys
@@ -15,8 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from wakeword.base.errors import ConfigError, WakewordError, reason_of
-from wakeword.base.plugins import extra_of, load_part, plugin_names, plugin_point
+from wakeword.base.errors import WakewordError
+from wakeword.base.plugins import extra_of, load_part
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
@@ -129,8 +128,6 @@ _GROUPS: Final = {
 }
 """The headings under which they are listed."""
 
-_OTHERS: Final = "wakeword.commands"
-"""The group of entry points by which other packages offer commands."""
 _MARKUP: Final = "markdown"
 _WIDE: Final = 120
 """Columns from which on the help of a command has boxes."""
@@ -157,15 +154,8 @@ class _Command(_Plain, TyperCommand):
     pass
 
 
-class _Broken(TyperCommand):
-    """A command of another package that cannot be loaded: the list says why, and a call raises it."""
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        raise ConfigError(f"{self.name}: {self.help}")
-
-
 class _Commands(_Plain, TyperGroup):
-    """The commands of the table, of which only the called one is imported, and after them those of other packages."""
+    """The commands of the table. Only the command that is called is imported."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -178,10 +168,7 @@ class _Commands(_Plain, TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         # In the order of the table; some releases of typer sort the commands.
-        return list(dict.fromkeys([*self.commands, *plugin_names(_OTHERS)]))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return super().get_command(ctx, cmd_name) or _of_another_package(cmd_name)
+        return list(self.commands)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         line = list(args)
@@ -196,7 +183,7 @@ class _Commands(_Plain, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, listed, rest = super().resolve_command(ctx, args)
-        return name, _command(name, COMMANDS[name].load()) if name in COMMANDS else listed, rest
+        return name, listed if name is None else _command(name), rest
 
 
 @contextmanager
@@ -224,35 +211,15 @@ def _answer(error: Any, name: str) -> str:
     return f"{message}; {more}"
 
 
-def _of_another_package(name: str) -> TyperCommand | None:
-    """The command that an installed package offers under this name."""
-    point = plugin_point(_OTHERS, name)
-    if point is None:
-        return None
-    heading = "Of other packages"
-    try:
-        found = point.load()
-        if not inspect.isfunction(found):
-            raise ConfigError(f"expected a function, got {found!r:.200}")
-        return _command(
-            name, found, short_help=(inspect.getdoc(found) or "").partition("\n")[0], rich_help_panel=heading
-        )
-    except (Exception, SystemExit) as reason:  # importing a package can raise any exception, and so can typer
-        why = f"could not load {point.value} of {point.dist.name if point.dist else 'a package'}: {reason_of(reason)}"
-        return _Broken(name, help=why, rich_help_panel=heading)
-
-
-def _command(name: str, function: Callable[..., None], **listed: Any) -> TyperCommand:
-    """The command itself, with its options, and how it is listed."""
+def _command(name: str) -> TyperCommand:
+    """The command itself, with its options."""
     # On a narrow screen the columns of a box cut the names of options and break ranges.
     is_wide = shutil.get_terminal_size().columns >= _WIDE
-    example = None
-    if name in EXAMPLES:
-        # Cut as a shell takes it, so that it can be copied.
-        short = " \\\n    ".join(textwrap.wrap(EXAMPLES[name], _SHORT, break_on_hyphens=False))
-        example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {short}"
+    # Cut as a shell takes it, so that it can be copied.
+    short = " \\\n    ".join(textwrap.wrap(EXAMPLES[name], _SHORT, break_on_hyphens=False))
+    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {short}"
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP if is_wide else None)
-    alone.command(name, cls=_Command, epilog=example, **listed)(_in_order(function))
+    alone.command(name, cls=_Command, epilog=example)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made
