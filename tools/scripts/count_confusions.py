@@ -3,7 +3,8 @@
 ``python -m scripts.count_confusions FOLDER...``: folders of recordings with transcripts, of which the people are taken whom
 ``scripts.make_recogniser`` leaves out: a recogniser confuses less in people whom it was taught by. The dictionary gives the
 phonemes of each utterance, the recogniser gives what it hears, and the two are aligned with the fewest edits. The same
-recordings give the same table.
+recordings give the same table. ``--foreign CODE=FOLDER`` counts other languages, in the symbols of ``plain_sounds``, and
+``--recogniser FOLDER`` another recogniser than the included one.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import numpy as np
 
 from scripts.ear.ear_lessons import read_taught
 from scripts.ear.ear_speech import SpokenUtterance
+from scripts.ear.foreign_speech import read_foreign
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
@@ -23,6 +25,7 @@ from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.phonemes import is_vowel
+from wakeword_tools.texts.plain_sounds import is_plain_vowel
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT
 
 _MAX_SECONDS = 9.0
@@ -47,8 +50,10 @@ def aligned(phonemes: Sequence[str], heard: Sequence[str]) -> tuple[list[tuple[s
     vowels = {token for phoneme, tokens in IPA.items() if is_vowel(phoneme) for token in tokens.split()}
 
     def differs(phoneme: str, token: str) -> float:
-        if token in IPA[phoneme].split():
+        if token in IPA.get(phoneme, phoneme).split():
             return 0.0
+        if phoneme not in IPA:
+            return 0.8 if is_plain_vowel(phoneme) == is_plain_vowel(token) else 1.4
         return 0.8 if is_vowel(phoneme) == (token in vowels) else 1.4
 
     costs = np.zeros((len(phonemes) + 1, len(heard) + 1))
@@ -87,18 +92,24 @@ def count(network: PhonemeNetwork, utterances: Iterable[SpokenUtterance]) -> Cou
 def main() -> None:
     """Write the table and print how many phonemes were counted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("folders", type=Path, nargs="*")
+    parser.add_argument("--foreign", action="append", default=[], help="a folder of another language, as de=FOLDER")
+    parser.add_argument("--recogniser", type=Path, default=encoders_folder(), help="the folder of another recogniser")
     parser.add_argument("--leave-out", action="append", default=[], help="a reader who was not taught; repeatable")
     given = parser.parse_args()
-    encoders = encoders_folder()
+    encoders = given.recogniser
     digest = file_digest(encoders / PHONEMES_FILE)
-    _, strangers = read_taught(given.folders, given.leave_out)
+    strangers = read_taught(given.folders, given.leave_out)[1] + read_foreign(given.foreign, given.leave_out)[1]
     counts = count(load_phonemes(encoders / PHONEMES_FILE, digest), strangers)
     table = {phoneme: dict(counts[phoneme].most_common()) for phoneme in sorted(counts)}
     with replacing(encoders / CONFUSIONS_FILE) as temporary:
         temporary.write_text(
             json.dumps(
-                {"phonemes_digest": digest, "recordings": [folder.name for folder in given.folders], "counts": table},
+                {
+                    "phonemes_digest": digest,
+                    "recordings": [Path(folder).name for folder in (*given.folders, *given.foreign)],
+                    "counts": table,
+                },
                 ensure_ascii=False,
                 indent=1,
             )

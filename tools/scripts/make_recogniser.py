@@ -43,11 +43,12 @@ from numpy.typing import NDArray
 
 from scripts.ear.ear_alignment import tokens_of
 from scripts.ear.ear_graph import compact, recogniser_graph
-from scripts.ear.ear_lessons import aligned_speech, own_tokens, read_taught
+from scripts.ear.ear_lessons import aligned_speech, own_tokens, read_taught, taught_tokens
 from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
 from scripts.ear.ear_speech import SpokenUtterance, hours_of, read_unlabelled
 from scripts.ear.ear_teaching import Teaching, TeachingConfig, read_teacher
 from scripts.ear.ear_windows import AlignedSpeech, Surroundings
+from scripts.ear.foreign_speech import like_tokens, own_sounds, plain_tokens, read_foreign
 from scripts.ear.whisper_weights import read_encoder
 from scripts.encoder.simulated_rooms import simulated_rooms
 from scripts.one_line_errors import one_line_errors
@@ -95,6 +96,7 @@ class _Given:
 
     weights: Path
     speech: Sequence[Path]
+    foreign: Sequence[str]
     noise: Sequence[Path]
     rooms: Sequence[Path]
     encoders: Path
@@ -116,10 +118,16 @@ def hearing(ear: Ear, samples: Array) -> Array:
 @one_line_errors()
 def main(
     weights: Annotated[Path, typer.Option("--weights", help="Whisper's model.bin: see the docstring.")],
-    speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
     noise: Annotated[list[Path], typer.Option("--noise", help="Recordings of noise and music; repeatable.")],
     rooms: Annotated[list[Path], typer.Option("--rooms", help="Responses of measured rooms; repeatable.")],
     out: Annotated[Path, typer.Option("--out", help="The file to write (.onnx).")],
+    speech: Annotated[
+        list[Path] | None, typer.Option("--speech", help="Transcribed English speech; repeatable.")
+    ] = None,
+    foreign: Annotated[
+        list[str] | None, typer.Option("--foreign", help="Transcribed speech of a language, as de=FOLDER; repeatable.")
+    ] = None,
+    frozen: Annotated[bool, typer.Option("--frozen", help="Teach the head alone.")] = False,
     aligner: Annotated[
         Path | None, typer.Option("--aligner", help="A folder with another recogniser and its table of confusions.")
     ] = None,
@@ -141,8 +149,21 @@ def main(
     """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     encoders = aligner or encoders_folder()
-    given = _Given(weights, speech, noise, rooms, encoders, leave_out or [], earlier, teacher, unlabelled or [])
-    config = TeachingConfig(steps=steps, batch=batch, seed=seed, device=device)
+    given = _Given(
+        weights,
+        speech or [],
+        foreign or [],
+        noise,
+        rooms,
+        encoders,
+        leave_out or [],
+        earlier,
+        teacher,
+        unlabelled or [],
+    )
+    config = TeachingConfig(
+        steps=steps, batch=batch, seed=seed, device=device, **({"head_steps": steps} if frozen else {})
+    )
     _make(given, config, partial(Ear, width=width, full_rate=full_rate), out, align_again, workers)
 
 
@@ -156,7 +177,8 @@ def _make(
     before = load_phonemes(given.encoders / PHONEMES_FILE, file_digest(given.encoders / PHONEMES_FILE))
     names, earlier = before.tokens, given.earlier
     config, teacher, unlabelled = _with_teacher(given, config, encoder, len(names))
-    taught, others = read_taught(given.speech, given.leave_out)
+    taught, others, plain = _lessons(given, names)
+    lessons = taught_tokens(names) | plain if plain else None
     _log.info("%.2f h of speech, and %.2f h of people who are not taught", hours_of(taught), hours_of(others))
     around = surroundings(given.noise, given.rooms, taught, config.seed)
     if earlier is not None:
@@ -178,20 +200,30 @@ def _make(
 
     tokens, between = tokens_of(names, token_costs(given.encoders / CONFUSIONS_FILE))
     if earlier is None and teaching.step < align_again:
-        teach(aligned_speech(taught, before.log_probabilities, tokens, between, names), align_again)
+        tokens = {**tokens, **like_tokens(plain, names)}
+        teach(aligned_speech(taught, before.log_probabilities, tokens, between, names, lessons), align_again)
         teaching.save(halfway)
     if teaching.step < config.steps:
         aligner = Teaching(new_ear(encoder, len(names)), names.index(BLANK), config)
         aligner.begin_from(halfway)
         ear = aligner.averaged()
-        own = aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
-        teach(own, config.steps)
+        own = {**own_tokens(names), **own_sounds(plain)}
+        teach(aligned_speech(taught, lambda samples: hearing(ear, samples), own, between, names, lessons), config.steps)
     made = compact(recogniser_graph(teaching.averaged().cpu(), names))
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
     if earlier is None:
         halfway.unlink(missing_ok=True)
     _log.info("wrote %s", out)
+
+
+def _lessons(
+    given: _Given, names: Sequence[str]
+) -> tuple[list[SpokenUtterance], list[SpokenUtterance], dict[str, int]]:
+    """The utterances of the people who are taught, those of the others, and the tokens of other languages."""
+    taught, others = read_taught(given.speech, given.leave_out)
+    of_languages, strangers = read_foreign(given.foreign, given.leave_out)
+    return [*taught, *of_languages], [*others, *strangers], plain_tokens(of_languages, names)
 
 
 def _prepare(device: str) -> None:

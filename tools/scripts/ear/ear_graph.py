@@ -1,5 +1,6 @@
 """The recogniser as a graph of ONNX with the inputs and outputs of ``phoneme_verifier.PhonemeNetwork``."""
 
+import copy
 import io
 import json
 import math
@@ -12,11 +13,13 @@ import torch.nn.functional as nnf
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from scripts.ear.ear_network import HOP, OUTPUT_SAMPLES, WINDOW, Ear, compressed, mel_bands
+from scripts.ear.ear_network import HOP, OUTPUT_SAMPLES, WHISPER_SECONDS, WINDOW, Ear, compressed, mel_bands
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, TOKENS_KEY
 
 _OPSET = 17
+_LONGEST = 20
+"""Seconds of sound that the file can hear at once: an utterance to align."""
 _LARGE = 4_096
 """Values of a weight beyond which it is stored in fewer bits."""
 _LARGEST = 127
@@ -56,6 +59,8 @@ class _FromSamples(nn.Module):
 def recogniser_graph(ear: Ear, tokens: Sequence[str]) -> onnx.ModelProto:
     """``waveform (1, n), waveform_lengths (1,) -> log_probs (1, t, tokens), out_lengths (1,)`` with the list of tokens."""
     file = io.BytesIO()
+    ear = copy.deepcopy(ear)
+    ear.places = ear.places[: len(ear.places) * _LONGEST // WHISPER_SECONDS]  # half a megabyte less
     torch.onnx.export(
         _FromSamples(ear).eval(),
         (torch.randn(1, PHONEME_SAMPLES), torch.tensor([PHONEME_SAMPLES])),

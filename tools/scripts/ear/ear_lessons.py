@@ -40,11 +40,13 @@ def read_taught(folders: Sequence[Path], readers: Sequence[str]) -> tuple[list[S
     return taught, others
 
 
-def strangers_among(people: Iterable[str], readers: Sequence[str]) -> set[str]:
-    """The people of a folder who are not taught."""
+def strangers_among(
+    people: Iterable[str], readers: Sequence[str], *, many: int = _MANY, one_in: int = _LEFT_OUT
+) -> set[str]:
+    """The people of a folder who are not taught: ``readers``, and one of ``one_in`` if there are ``many`` or more."""
     found = set(people)
-    drawn = {one for one in found if int(hashlib.sha256(one.encode()).hexdigest(), 16) % _LEFT_OUT == 0}
-    return found & set(readers) | (drawn if len(found) >= _MANY else set())
+    drawn = {one for one in found if int(hashlib.sha256(one.encode()).hexdigest(), 16) % one_in == 0}
+    return found & set(readers) | (drawn if len(found) >= many else set())
 
 
 def taught_tokens(names: Sequence[str]) -> dict[str, int]:
@@ -65,10 +67,11 @@ def aligned_speech(
     tokens: Tokens,
     between: Sequence[int],
     names: Sequence[str],
+    taught: Mapping[str, int] | None = None,
 ) -> AlignedSpeech:
     """The utterances that fit their texts, with their phonemes in time; ``hear``: samples -> ``(frames, tokens)``.
 
-    ``DataError`` if none does.
+    ``taught``: what each phoneme is taught as, by default ``taught_tokens``. ``DataError`` if none fits.
     """
     kept, alignments = [], []
     for number, one in enumerate(utterances, 1):
@@ -84,9 +87,9 @@ def aligned_speech(
             f"expected speech and what is said in it, got {len(utterances)} utterances and none that fits its text; "
             "do the transcripts belong to it, and was the recogniser taught long enough to align (--align-again)?"
         )
-    taught = taught_tokens(names)
+    own_sounds, taught = taught is not None, taught or taught_tokens(names)
     ids = [np.array([_taught_as(phone, taught) for phone in one.phones], np.int64) for one in alignments]
-    return AlignedSpeech(kept, alignments, ids, names.index(WORD_BOUNDARY))
+    return AlignedSpeech(kept, alignments, ids, names.index(WORD_BOUNDARY), by_person=own_sounds)
 
 
 def _taught_as(phone: str, taught: Mapping[str, int]) -> int:

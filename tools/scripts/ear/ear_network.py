@@ -25,8 +25,10 @@ OUTPUTS = 2
 """Outputs to a frame of the encoder."""
 OUTPUT_SAMPLES = HOP * STRIDE // OUTPUTS
 """Samples from one output to the next: 20 ms."""
-_LONGEST = 1_500
-"""Frames of 20 ms for which Whisper has places."""
+WHISPER_SECONDS = 30
+"""Seconds for which Whisper has places."""
+_LONGEST = 50 * WHISPER_SECONDS
+"""Frames of 20 ms in them."""
 _HEAD = 64
 """Weights of each head of attention."""
 _FLOOR, _DYNAMIC = 1e-10, 8.0

@@ -1,7 +1,7 @@
 """Speech with texts, as utterances with the ways in which each word may be said."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -69,7 +69,7 @@ def read_utterances(folder: Path) -> list[SpokenUtterance]:
             f"{folder}: expected English texts, but the dictionary has only {known} of their {every} words; leave the "
             "folder out"
         )
-    found = list(_spoken(listed))
+    found = list(spoken_stretches(_in_ways(listed)))
     _log.info("%s: %d utterances, %.2f h", folder.name, len(found), hours_of(found))
     return found
 
@@ -95,12 +95,19 @@ def read_unlabelled(folders: Sequence[Path]) -> NDArray[np.float16]:
     return np.concatenate(found)
 
 
-def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[SpokenUtterance]:
-    path, whole = Path(), np.zeros(0, np.float32)
+def _in_ways(listed: Iterable[TranscribedSpeech]) -> Iterator[tuple[TranscribedSpeech, list[tuple[Way, ...]]]]:
     for one in listed:
         words = [_ways(word) for word in words_of(one.text)]
-        if not words or not all(words):
-            continue
+        if words and all(words):
+            yield one, words
+
+
+def spoken_stretches(
+    listed: Iterable[tuple[TranscribedSpeech, Sequence[tuple[Way, ...]]]],
+) -> Iterator[SpokenUtterance]:
+    """Stretches of recordings with the ways to say their words -> those that are neither too short nor too long."""
+    path, whole = Path(), np.zeros(0, np.float32)
+    for one, words in listed:
         if one.path != path:
             path, whole = one.path, read_audio(one.path)
         end = min(one.end, len(whole) / SAMPLE_RATE)

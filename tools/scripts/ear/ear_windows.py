@@ -1,5 +1,6 @@
 """Windows of 2 s that the recogniser is taught by: stretches of aligned speech, as a microphone in a home may get them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -53,6 +54,8 @@ class AlignedSpeech:
     """``(phones,)`` of each."""
     boundary: int
     """The token between two words."""
+    by_person: bool = False
+    """Whether what a person says counts for less the more there is of it: by the square root of its length."""
     shares: NDArray[np.float64] = field(init=False)
     """How often each is drawn."""
 
@@ -63,6 +66,11 @@ class AlignedSpeech:
                 for one, alignment in zip(self.utterances, self.alignments, strict=True)
             ]
         )
+        if self.by_person:
+            seconds = Counter[str]()
+            for one in self.utterances:
+                seconds[one.speaker] += len(one.samples)
+            weights /= np.sqrt([seconds[one.speaker] for one in self.utterances])
         object.__setattr__(self, "shares", weights / weights.sum())
 
 

@@ -122,7 +122,7 @@ def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[
     """
     sounds = []
     for sound in foreign_language(language).require(text).phones:
-        costs = _tokens_like(without_tone(sound), language, frozenset(known))
+        costs = tokens_like(without_tone(sound), language, frozenset(known))
         sounds.append(costs)
     if not sounds or not all(sounds):
         return ()
@@ -130,7 +130,7 @@ def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[
 
 
 @cache
-def _tokens_like(sound: str, language: str, known: frozenset[str]) -> dict[str, float]:
+def tokens_like(sound: str, language: str, known: frozenset[str]) -> dict[str, float]:
     """Tokens that may stand for a sound, the likest first, with their losses; the smallest is 0."""
     tokens = sorted(token for token in known if all(one.isalpha() or one in "͡ː" for one in token))
     away = foreign_language(language).distances((sound,), [(token,) for token in tokens])

@@ -17,6 +17,7 @@ def typed(
         list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
     ],
     other: Annotated[list[Path] | None, typer.Option("--other", help="Music, noise; repeatable.")] = None,
+    language: Annotated[str, typer.Option("--language", help="Of the words; give these as FOLDER=TEXT.")] = "en",
     work: Annotated[Path, typer.Option("--work", help="For models.")] = Path("runs/typed"),
     figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = Path(
         "train/evidence/results/typed.json"
@@ -26,7 +27,17 @@ def typed(
     from wakeword_experiments.two_stages.typed_words import measure_typed
 
     begin(1)
-    measure_typed(word, audio, speech, other or [], work, figures, command=command_line(), report=report_progress)
+    measure_typed(
+        word,
+        audio,
+        speech,
+        other or [],
+        work,
+        figures,
+        language=language,
+        command=command_line(),
+        report=report_progress,
+    )
 
 
 def text_alone(

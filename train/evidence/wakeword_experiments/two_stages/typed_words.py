@@ -50,20 +50,29 @@ def measure_typed(
     work: Path,
     figures: Path,
     *,
+    language: str = ENGLISH,
     command: str,
     report: Line,
 ) -> None:
-    """Make and measure each word; the figures and their page, ``figures`` with .md, are written after each."""
+    """Make and measure each word; the figures and their page, ``figures`` with .md, are written after each.
+
+    ``words``: of another ``language`` as the name of the folder and the text, ``receive=اِسْتِقْبال``.
+    """
     rooms = read_rooms(audio / "rooms")
-    for word in words:
+    for given in words:
+        word, _, said = given.partition("=")
         work.mkdir(parents=True, exist_ok=True)
-        model = read_model(model_from_text(word, work / f"{file_stem(word)}.onnx", anyway=True))
-        test = people_clips(audio, word, ENGLISH)
-        sounds = strangers_speech(dataclasses.replace(default_recipe(), keyword=word), speech)
+        made = model_from_text(said or word, work / f"{file_stem(word)}.onnx", language=language, anyway=True)
+        model = read_model(made)
+        test = people_clips(audio, word, language)
+        sounds = strangers_speech(
+            dataclasses.replace(default_recipe(), keyword=said or word, language=language), speech
+        )
         looks: list[list[Look]] = []
         with looks_kept(looks):
             own = measured(model, test, sounds, others, rooms, report)
-        own["opinion"] = by_weight(looks, len(test.people), len(sounds), sounds.hours)
+        if language == ENGLISH:
+            own["opinion"] = by_weight(looks, len(test.people), len(sounds), sounds.hours)
         best = np.array([stream_scores(model, read_audio(clip.path)).max() for clip in test.people])
         own["at_fits"] = [
             float(np.mean(best >= 1 / (1 + np.exp(-FUSION.bias - FUSION.phonemes * fit)))) for fit in FITS
@@ -76,13 +85,19 @@ def measure_typed(
             "fits": FITS,
             "words": [
                 *(one for one in known if one["keyword"] != word),
-                {"keyword": word, "collection": collection_of(audio, word), "text": own},
+                {
+                    "keyword": word,
+                    **({} if language == ENGLISH else {"said": said, "language": language}),
+                    "collection": collection_of(audio, word, language),
+                    "text": own,
+                },
             ],
         }
         write_json(figures, record)
         figures.with_suffix(".md").write_text(typed_page(record, figures=figures.name), encoding="utf-8")
-        page = figures.with_name("second-opinion.md")
-        page.write_text(opinion_page(record, figures=figures.name), encoding="utf-8")
+        if language == ENGLISH:
+            page = figures.with_name("second-opinion.md")
+            page.write_text(opinion_page(record, figures=figures.name), encoding="utf-8")
 
 
 _ONE_IN = 4
@@ -117,7 +132,7 @@ def typed_page(record: Mapping[str, Any], *, figures: str) -> str:
         "| | recordings | default | clean / 10 dB / -20 dB / rooms | false accepts an hour (95 %) | in other sound "
         "| at 0.5 an hour | asked an hour |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
-        *(word_row(one["keyword"], one["text"], heard, f"{one['text']['asked_per_hour']:.0f}") for one in words),
+        *(word_row(one.get("said", one["keyword"]), one["text"], heard, f"{one['text']['asked_per_hour']:.0f}") for one in words),
         mean_row("mean", [one["text"] for one in words], heard),
     ]
     head = (
