@@ -1,13 +1,23 @@
 """Laws of the tokens that may stand for the phonemes of a text, and of their costs."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import read_model
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT, recogniser_variants, token_costs
+from wakeword_tools.texts.recogniser import (
+    CONFUSIONS_FILE,
+    IPA,
+    LEFT_OUT,
+    counted_sound,
+    foreign_variants,
+    recogniser_variants,
+    sound_costs,
+    token_costs,
+)
 
 
 @pytest.mark.parametrize("word", sorted(shipped_models()))
@@ -55,3 +65,41 @@ def test_every_variant_has_a_cost_for_each_token_and_only_known_tokens() -> None
         assert {token for tokens in variant for token in tokens} <= known
         assert all(min(costs) == 0 for costs in losses)
     assert recogniser_variants("computer", known - {"k", "kʰ"}) == ()
+
+
+def table_of(folder: Path, counted: dict[str, dict[str, int]]) -> Path:
+    """The file of what was heard for each sound."""
+    path = folder / CONFUSIONS_FILE
+    path.write_text(json.dumps({"counts": counted}, ensure_ascii=False), "utf-8")
+    return path
+
+
+def test_a_sound_costs_what_a_phoneme_of_the_same_counts_costs(tmp_path: Path) -> None:
+    """Except for tokens that write a phoneme, which stand for it however seldom they were heard."""
+    often = {phoneme: counted for phoneme, counted in counts().items() if sum(counted.values()) >= 100}
+    assert often
+    costs = sound_costs(table_of(tmp_path, often))
+    assert costs.keys() == often.keys()
+    for phoneme, own in costs.items():
+        assert own.items() <= token_costs()[phoneme].items()
+        assert token_costs()[phoneme].keys() - own.keys() <= {*IPA[phoneme].split()}
+        assert min(own.values()) == 0
+
+
+def test_sounds_that_were_counted_often_take_their_tokens_from_the_counts_and_others_from_their_sound(
+    tmp_path: Path,
+) -> None:
+    known = ("a", "b", "h", "k", "t", "i", "s", "ʃ")
+    counted = {"q": {"h": 60, "s": 20, "k": 2, LEFT_OUT: 18}, "t": {"s": 39}, "b": {LEFT_OUT: 80}, "p": {"x": 50}}
+    costs = sound_costs(table_of(tmp_path, counted))
+    assert costs.keys() == {"q", "p"}
+    (by_sound,) = foreign_variants("قط", "ar", known)
+    (heard,) = foreign_variants("قط", "ar", known, costs)
+    assert heard.variant[0] == ("h", "s")
+    assert heard.losses[0] == (0.0, 4.39)  # 4 ln 3
+    assert (heard.variant[1:], heard.losses[1:]) == (by_sound.variant[1:], by_sound.losses[1:])
+    assert foreign_variants("قط", "ar", ("k", "t", "a"), costs) == foreign_variants("قط", "ar", ("k", "t", "a"))
+
+
+def test_tone_and_length_do_not_count() -> None:
+    assert [counted_sound(sound) for sound in ("a51", "iː", "b", "ɜ", "aɪ")] == ["a", "i", "b", "ɜ", "aɪ"]

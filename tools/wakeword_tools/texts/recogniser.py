@@ -84,24 +84,35 @@ def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, floa
 @cache
 def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
     """Phoneme -> the tokens that may stand for it, and what each of them costs; by default of the included recogniser."""
-    table = table or encoders_folder("wakeword_tools") / CONFUSIONS_FILE
-    counts = json.loads(table.read_text("utf-8"))["counts"]
-    costs = {}
-    for phoneme, symbols in IPA.items():
-        of_all = counts.get(phoneme, {})
-        heard = {token: count for token, count in of_all.items() if token != LEFT_OUT}
-        total = sum(of_all.values())
-        if total < _ENOUGH:
-            costs[phoneme] = dict.fromkeys(symbols.split(), 0.0)
-            continue
-        most = max(heard.values())
-        shares = {token: max(heard.get(token, 0) / total, _MIN_SHARE) for token in (*heard, *symbols.split())}
-        costs[phoneme] = {
-            token: _WEIGHT * math.log(most / total / share)
-            for token, share in shares.items()
-            if share > _MIN_SHARE or token in symbols.split()
-        }
-    return costs
+    counts = _counts(table or encoders_folder("wakeword_tools") / CONFUSIONS_FILE)
+    tokens = {phoneme: symbols.split() for phoneme, symbols in IPA.items()}
+    return {phoneme: _costs(counts.get(phoneme, {}), own) or dict.fromkeys(own, 0.0) for phoneme, own in tokens.items()}
+
+
+@cache
+def sound_costs(table: Path) -> dict[str, dict[str, float]]:
+    """The same of each ``counted_sound`` of any language that a table counts often enough."""
+    return {sound: costs for sound, counts in _counts(table).items() if (costs := _costs(counts))}
+
+
+def _counts(table: Path) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = json.loads(table.read_text("utf-8"))["counts"]
+    return counts
+
+
+def _costs(counts: Mapping[str, int], usual: Sequence[str] = ()) -> dict[str, float]:
+    """What the tokens cost that were heard so often for a sound, and those that write it; empty if it was too seldom."""
+    heard = {token: count for token, count in counts.items() if token != LEFT_OUT}
+    total = sum(counts.values())
+    if total < _ENOUGH or not heard:
+        return {}
+    most = max(heard.values())
+    shares = {token: max(heard.get(token, 0) / total, _MIN_SHARE) for token in (*heard, *usual)}
+    return {
+        token: _WEIGHT * math.log(most / total / share)
+        for token, share in shares.items()
+        if share > _MIN_SHARE or token in usual
+    }
 
 
 def _reduced(phones: list[str]) -> list[list[str]]:
@@ -115,18 +126,27 @@ def _reduced(phones: list[str]) -> list[list[str]]:
     return [[phone for part in way for phone in part] for way in product(*choices)]
 
 
-def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[RecognisedWay, ...]:
-    """``recogniser_variants`` in another language: each sound as the tokens that sound like it.
+def foreign_variants(
+    text: str, language: str, known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[RecognisedWay, ...]:
+    """``recogniser_variants`` in another language: each sound as the tokens that were heard for it.
 
-    What the recogniser takes for what is counted for English alone; here a token costs more the less it sounds like it.
+    ``costs``: as ``sound_costs`` gives them. For a sound that they lack it is the tokens that sound like it, and one costs
+    more the less it does.
     """
+    counted = costs or {}
     sounds = []
-    for sound in foreign_language(language).require(text).phones:
-        costs = _tokens_like(without_tone(sound), language, frozenset(known))
-        sounds.append(costs)
+    for sound in map(without_tone, foreign_language(language).require(text).phones):
+        own = _among(counted.get(counted_sound(sound), {}), known)
+        sounds.append(own or _tokens_like(sound, language, frozenset(known)))
     if not sounds or not all(sounds):
         return ()
     return (RecognisedWay(tuple(map(tuple, sounds)), tuple(tuple(one.values()) for one in sounds)),)
+
+
+def counted_sound(sound: str) -> str:
+    """A sound as a table of all languages counts it: without tone and length."""
+    return without_tone(sound).replace("ː", "")
 
 
 @cache
