@@ -263,10 +263,10 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
         phonemes = quick = opinion = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
-            extras = (recogniser_extra(card.language),)
-            phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest, extras)
+            extra = recogniser_extra(card.language)
+            phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest, (extra,))
             if verifier.quick_digest is not None:
-                quick = load_quick(folder / QUICK_FILE, verifier.quick_digest, extras)
+                quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
             if verifier.opinion_digest is not None:
                 opinion = load_phonemes(folder / PHONEMES_FILE, verifier.opinion_digest)
         stage = SecondStage(verifier, head, embedding, phonemes, quick=quick, opinion=opinion)

@@ -49,7 +49,7 @@ def file_digest(path: Path) -> str:
 @lru_cache(maxsize=2)
 def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
     """The embedding network, loaded once in a process. ``ModelError`` if the file is missing or has another digest."""
-    return EmbeddingNetwork(_open(_file_of(path, digest, ())))
+    return EmbeddingNetwork(_open(_file_of(path, digest)))
 
 
 @lru_cache(maxsize=8)  # paths, which take a digest of each file to resolve
@@ -67,15 +67,10 @@ def _recogniser(path: Path, digest: str) -> PhonemeNetwork:
     return PhonemeNetwork(session, _tokens(session))
 
 
-@lru_cache(maxsize=8)
-def load_quick(path: Path, digest: str, extras: Collection[str] = (LANGUAGES,)) -> QuickPhonemes:
-    """The quick recogniser of this digest, found, and refused, as ``load_phonemes`` does."""
-    return _quick(_file_of(path, digest, extras), digest)
-
-
 @lru_cache(maxsize=2)
-def _quick(path: Path, digest: str) -> QuickPhonemes:
-    session = _open(path)
+def load_quick(path: Path, digest: str) -> QuickPhonemes:
+    """The quick recogniser of this digest, loaded once in a process, found, and refused, as by ``load_phonemes``."""
+    session = _open(_file_of(path, digest))
     return QuickPhonemes(EmbeddingNetwork(session), _tokens(session))
 
 
@@ -83,7 +78,7 @@ def _tokens(session: onnxruntime.InferenceSession) -> list[str]:
     return tokens_of_text(session.get_modelmeta().custom_metadata_map.get(TOKENS_KEY))
 
 
-def _file_of(path: Path, digest: str, extras: Collection[str]) -> Path:
+def _file_of(path: Path, digest: str, extras: Collection[str] = ()) -> Path:
     """The file of this digest: ``path``, or one of its name in ``recogniser_folders``."""
     if (found := file_digest(path)) == digest:
         return path
