@@ -106,7 +106,7 @@ addon: $(VENV)/.runtime
 	rm -rf build/addon
 	mkdir -p build/addon
 	cp -R deploy/home-assistant build/addon/wakeword
-	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword . ./serve ./ear
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword . ./serve ./ear ./tongues
 	@echo 'copy build/addon/wakeword into the folder "addons" of Home Assistant (docs/home-assistant.md)'
 
 supply: .venv-supply/.installed
@@ -128,9 +128,9 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.development: pyproject.toml echo/pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml export/pyproject.toml ear/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
+$(VENV)/.development: pyproject.toml echo/pyproject.toml serve/pyproject.toml tools/pyproject.toml train/pyproject.toml export/pyproject.toml ear/pyproject.toml tongues/pyproject.toml train/evidence/pyproject.toml | $(BIN)/python
 	$(PIP) '$(TORCH)'
-	$(PIP) --editable '.[dev]' --editable ./echo --editable ./serve --editable ./tools --editable ./train --editable ./export ./background --editable ./ear --editable ./train/evidence
+	$(PIP) --editable '.[dev]' --editable ./echo --editable ./serve --editable ./tools --editable ./train --editable ./export ./background --editable ./ear --editable ./tongues --editable ./train/evidence
 	$(PIP) --editable './export[peers]' || echo 'another engine has no wheel for this machine: its tests are skipped'
 	@touch $@ $(VENV)/.runtime
 

@@ -394,12 +394,6 @@ def test_the_recogniser_is_asked_where_the_quick_one_hears_the_word_and_the_word
     assert ((quick == every) | (quick < threshold)).all()
 
 
-def test_a_word_of_another_language_is_heard_without_the_quick_recogniser(tmp_path: Path) -> None:
-    verifier = read_model(model_from_text("مرحبا", tmp_path / "ar.onnx", language="ar", anyway=True)).card.verifier
-    assert verifier is not None
-    assert (verifier.quick_digest, verifier.quick_gate) == (None, 0.0)
-
-
 def test_a_word_that_speech_is_full_of_is_refused_or_told() -> None:
     with pytest.raises(ConfigError, match="is a poor wake word: 3 phonemes, 1 syllable"):
         model_from_text("walk")
@@ -487,12 +481,9 @@ def test_the_command_refuses_options_of_training() -> None:
         TrainOptions(word=WORD, data=Path("x"), seed=1, now=True).require_alone("--now", ("now", "word"))
 
 
-@pytest.mark.parametrize(
-    ("text", "line"), [("привет", "`wakeword train`.* --language ru"), ("go", "add --anyway to wakeword train")]
-)
-def test_say_tells_which_command_has_the_options_that_it_lacks(text: str, line: str) -> None:
-    with pytest.raises(ConfigError, match=line):
-        typed_model(text)
+def test_say_tells_which_command_has_the_option_that_it_lacks() -> None:
+    with pytest.raises(ConfigError, match="add --anyway to wakeword train"):
+        typed_model("go")
 
 
 def test_a_model_from_its_text_is_refused_without_its_second_stage(made: Path, cli) -> None:  # type: ignore[no-untyped-def]

@@ -20,7 +20,7 @@ from wakeword.audio.level import gain_of
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import load_model
-from wakeword.verify.shared import PHONEMES_FILE, ear_folder
+from wakeword.verify.shared import EAR, PHONEMES_FILE, recogniser_folders
 from wakeword_train import model_from_text
 
 pytestmark = needs_node
@@ -45,7 +45,7 @@ def with_ear(folder: Path) -> str:
     found.mkdir()
     for path in (assets_folder() / "encoders").glob("*.onnx"):
         (found / path.name).symlink_to(path)
-    if (ear := ear_folder()) is not None:
+    if (ear := recogniser_folders().get(EAR)) is not None:
         (found / "ear.onnx").symlink_to(ear / PHONEMES_FILE)
     return found.as_uri()
 

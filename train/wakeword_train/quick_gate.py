@@ -12,10 +12,9 @@ from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.types import Array, Scores
 from wakeword.format.session import open_session, run_session
 from wakeword.format.verifier_card import MAX_PHONEME_STEP, VerifierCard
-from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.quick_phonemes import STEPS, QuickKeyword, search_for
-from wakeword.verify.shared import QUICK_FILE, file_digest, load_quick
+from wakeword.verify.shared import file_digest, load_quick
 from wakeword_train.pack.starter import BLOCK, STARTER, RecognisedPack, hours_of, pack_path, read_recognised
 
 _ASKED_AN_HOUR = 500
@@ -32,12 +31,15 @@ LOG_MEL = "log_mel"
 """The tensor in the network that holds log-mel energies, ``(8 n, 32)``."""
 
 
-def with_quick(verifier: VerifierCard, *, asked: float = _ASKED_AN_HOUR) -> VerifierCard:
+def with_quick(verifier: VerifierCard, path: Path | None, *, asked: float = _ASKED_AN_HOUR) -> VerifierCard:
     """Let the recogniser be asked only where the quick one hears the word, if that knows the word's phonemes.
 
-    ``asked``: how often it hears the word in an hour of the starter pack's speech.
+    ``path``: the quick one's file; ``None`` if there is none. ``asked``: how often it hears the word in an hour of the
+    starter pack's speech.
     """
-    quick = load_quick(path := encoders_folder() / QUICK_FILE, digest := file_digest(path))
+    if path is None:
+        return verifier
+    quick = load_quick(path, digest := file_digest(path))
     if not quick.can_hear(verifier.phonemes):
         return verifier
     keyword = QuickKeyword(quick, verifier.phonemes, verifier.phoneme_losses)
@@ -57,12 +59,12 @@ def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
     return search_for((keyword,)).fits_of(heard[starts[:, None] + np.arange(STEPS)])[:, 0]
 
 
-def quick_outputs(mfcc: Array, network: Path | None = None) -> Array:
-    """What the quick recogniser hears in frames ``(8 n, n_mfcc)``: ``(n, width)``, the first ``WARM_UP`` with little past.
+def quick_outputs(mfcc: Array, network: Path) -> Array:
+    """What a quick recogniser hears in frames ``(8 n, n_mfcc)``: ``(n, width)``, the first ``WARM_UP`` with little past.
 
-    ``network``: its file, if it is not the included one.
+    ``network``: its file.
     """
-    session = _session(network or encoders_folder() / QUICK_FILE)
+    session = _session(network)
     pasts = {one.name: np.zeros(one.shape, np.float32) for one in session.get_inputs() if one.name != LOG_MEL}
     log_mel = mfcc @ dct_matrix(FeatureConfig()).T  # the transform is orthonormal
     (heard,) = run_session(session, ["embeddings"], {LOG_MEL: log_mel, **pasts})

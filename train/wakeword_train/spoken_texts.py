@@ -73,11 +73,11 @@ class SpokenKeyword:
 
     def variants(self, known: Collection[str], costs: TokenCosts | None = None) -> tuple[RecognisedWay, ...]:
         """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form. ``costs``: see
-        ``recogniser_variants``."""
+        ``recogniser_variants`` and ``foreign_variants``."""
         of_forms = [
             recogniser_variants(form, known, costs)
             if self.language == ENGLISH
-            else foreign_variants(form, self.language, known)
+            else foreign_variants(form, self.language, known, costs)
             for form in self.forms
         ]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()

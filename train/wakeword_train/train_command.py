@@ -23,7 +23,7 @@ from wakeword_tools.voices.voice_files import install_kokoro
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import PHASES, enrol_model
-from wakeword_train.from_text import judged, suggest, tell
+from wakeword_train.from_text import judged, suggest, suggest_ear, tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
@@ -82,6 +82,7 @@ def _train(
         raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
     _judge(options, settings)
+    suggest_ear(settings.language)
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
     _announce(options, settings, folders)
     with phases_shown(phases_of(settings)) as events:

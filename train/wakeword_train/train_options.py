@@ -12,6 +12,7 @@ import typer
 
 from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobsOption, RayOption
+from wakeword.cli.options import language_option
 from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.cli.measure_options import kind_option
 from wakeword_tools.kinds import Kind
@@ -38,7 +39,6 @@ _REPORT = typer.Option("--report/--no-report", help="Write a page about the mode
 _WORK = typer.Option("--work", metavar="DIR", help="For synthesised clips.")
 
 
-_LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de, ar or zh; default en.")
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
@@ -57,7 +57,7 @@ class TrainOptions:
     """
 
     word: Annotated[str, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")] = ""
-    language: Annotated[str | None, _LANGUAGE] = None
+    language: Annotated[str | None, language_option("Of the word")] = None
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
     anyway: Annotated[bool, _ANYWAY] = False

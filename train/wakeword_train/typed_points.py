@@ -13,7 +13,6 @@ from wakeword.format.point_warnings import SUPPORTED
 from wakeword.format.verifier_card import Fusion, fused_score
 from wakeword.verify.phoneme_verifier import BLANK, OPINION, KeywordPhonemes
 from wakeword.verify.shared import file_digest
-from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.intervals import assurance_of_rate, most_events
 from wakeword_tools.measure.rates import LADDER, RateKind, Target
 from wakeword_tools.measure.scores import events_at, threshold_allowing_events
@@ -127,7 +126,7 @@ def points_of_fits(
     streams = [np.exp(looks) for looks in fits]
     points, strictest = list[OperatingPoint](), np.inf
     ear = ear_of(spoken.language)
-    lowest = MIN_FIT_UNGUARDED if spoken.language != ENGLISH else MIN_FIT if ear.opinion else MIN_FIT_ALONE
+    lowest = MIN_FIT_UNGUARDED if ear.foreign else MIN_FIT if ear.opinion else MIN_FIT_ALONE
     for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
         allowed = most_events(hours, target.value, confidence=SUPPORTED)
         reached = np.inf if allowed is None else threshold_allowing_events(streams, allowed, hop=_HOP)

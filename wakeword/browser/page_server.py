@@ -12,7 +12,7 @@ from wakeword.browser.bounded_http import BoundedHandler, BoundedHttpServer
 from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder
-from wakeword.verify.shared import PHONEMES_FILE, ear_folder
+from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, recogniser_folders
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -130,8 +130,10 @@ def site_files(runtime: Path) -> dict[str, Path]:
     for path in (*listed, *_OF_WORKER):
         prefix = next(prefix for prefix in folders if path.startswith(prefix))
         files[path] = folders[prefix] / path.removeprefix(prefix)
-    if (ear := ear_folder()) is not None:
-        files["assets/encoders/ear.onnx"] = ear / PHONEMES_FILE
+    for extra, folder in recogniser_folders().items():
+        files[f"assets/encoders/{extra}.onnx"] = folder / PHONEMES_FILE
+        if (quick := folder / QUICK_FILE).is_file():
+            files[f"assets/encoders/{extra}-{QUICK_FILE}"] = quick
     missing = [path for path, file in files.items() if not file.is_file()]
     if missing:
         raise ConfigError(f"expected {', '.join(missing)}, found nothing there; install wakeword again")

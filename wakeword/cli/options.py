@@ -28,18 +28,9 @@ def _files(models: list[Path] | None) -> list[Path] | None:
     return models and [one if one.is_file() else model_file(one) for one in models]
 
 
-def _typed(texts: list[str] | None) -> list[str] | None:
-    """The value of ``--say``: the model files of words, made where they are not there yet."""
-    # Imported here: it imports the commands.
-    from wakeword.cli.app import CROSS_PACKAGE
-
-    return texts and [str(CROSS_PACKAGE["model_of_text"].load()(text)) for text in texts]
-
-
-_SayOption = Annotated[
-    list[str] | None,
-    typer.Option("--say", metavar="TEXT", callback=_typed, help="Any word: made from its text in seconds; repeatable."),
-]
+def language_option(text: str) -> Any:
+    """The option ``--language``; ``text``: what is in that language."""
+    return typer.Option("--language", metavar="CODE", help=f"{text}, as de, ar or zh; default en.")
 
 
 def keyword_option(text: str) -> Any:
@@ -95,17 +86,29 @@ class ModelOptions:
         keyword_option(f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}."),
     ] = None
     model: ModelOption = None
-    say: _SayOption = None
+    say: Annotated[
+        list[str] | None,
+        typer.Option("--say", metavar="TEXT", help="Any word: made from its text in seconds; repeatable."),
+    ] = None
+    language: Annotated[str | None, language_option("Of the words of --say")] = None
+
+    def __post_init__(self) -> None:
+        if self.language is not None and not self.say:
+            raise typer.BadParameter("--language is of the words of --say, of which none is given")
 
     @property
     def names(self) -> list[str]:
         """Names of included or installed models, as they are given or by default."""
-        return self.keyword or ([] if self.files else [DEFAULT_KEYWORD])
+        return self.keyword or ([] if self.model or self.say else [DEFAULT_KEYWORD])
 
-    @property
+    @cached_property
     def files(self) -> list[Path]:
-        """Model files."""
-        return [*(self.model or ()), *map(Path, self.say or ())]
+        """Model files; those of words are made where they are not there yet."""
+        # Imported here: it imports the commands.
+        from wakeword.cli.app import CROSS_PACKAGE
+
+        made = [CROSS_PACKAGE["model_of_text"].load()(text, self.language) for text in self.say or ()]
+        return [*(self.model or ()), *made]
 
     def loaded(self, provider: str = "cpu") -> list[Model]:
         """The models. Raises ``ModelError`` if one cannot be used."""

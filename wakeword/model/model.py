@@ -19,7 +19,15 @@ from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import encoders_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
-from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, QUICK_FILE, load_embedding, load_phonemes, load_quick
+from wakeword.verify.shared import (
+    EMBEDDING_FILE,
+    PHONEMES_FILE,
+    QUICK_FILE,
+    load_embedding,
+    load_phonemes,
+    load_quick,
+    recogniser_extra,
+)
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_KEY, Head, head_of_text
 
@@ -255,7 +263,8 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
         embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
         phonemes = quick = opinion = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
-            phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
+            extra = recogniser_extra(card.language)
+            phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest, (extra,))
             if verifier.quick_digest is not None:
                 quick = load_quick(folder / QUICK_FILE, verifier.quick_digest)
             if verifier.opinion_digest is not None:

@@ -152,8 +152,8 @@ export class Model {
     const [head, embedding, recogniser, quick, opinion] = await Promise.all([
       Head.ofText(ort, entries.get(HEAD_KEY)),
       shared.embedding(embedding_digest),
-      phonemes.length && phonemes_digest ? shared.phonemes(phonemes_digest) : null,
-      phonemes.length && quick_digest ? shared.quick(quick_digest) : null,
+      phonemes.length && phonemes_digest ? shared.phonemes(phonemes_digest, card.training?.language) : null,
+      phonemes.length && quick_digest ? shared.quick(quick_digest, card.training?.language) : null,
       phonemes.length && opinion_digest ? shared.phonemes(opinion_digest) : null,
     ]);
     const stage = new SecondStage(card.verifier, head, embedding, recogniser, quick, opinion);

@@ -88,15 +88,15 @@ export class SharedNetworks {
     return this._load(digest, "embedding.onnx", EmbeddingNetwork);
   }
 
-  /** @param {string} digest @returns {Promise<PhonemeNetwork>} */
-  phonemes(digest) {
-    // The ear of a word from its text is served beside it: wakeword_ear/phonemes.onnx by another name.
-    return this._load(digest, "phonemes.onnx", PhonemeNetwork, "ear.onnx");
+  /** @param {string} digest @param {unknown} language of the word @returns {Promise<PhonemeNetwork>} */
+  phonemes(digest, language = "en") {
+    // Those of wakeword_ear and wakeword_languages are served beside it by other names.
+    return this._load(digest, "phonemes.onnx", PhonemeNetwork, language === "en" ? "ear.onnx" : "languages.onnx");
   }
 
-  /** @param {string} digest @returns {Promise<QuickPhonemes>} */
-  quick(digest) {
-    return this._load(digest, "quick.onnx", QuickPhonemes);
+  /** @param {string} digest @param {unknown} language of the word @returns {Promise<QuickPhonemes>} */
+  quick(digest, language = "en") {
+    return this._load(digest, "quick.onnx", QuickPhonemes, language === "en" ? null : "languages-quick.onnx");
   }
 
   /**

@@ -32,14 +32,19 @@ def test_the_page_has_all_that_it_needs(stand_in: Path) -> None:
     assert all(file.is_file() for file in files.values())
 
 
-def test_the_ear_is_served_where_it_is_installed(
-    stand_in: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("extra", ["ear", "languages"])
+def test_a_recogniser_is_served_where_it_is_installed_and_its_quick_one_where_it_has_one(
+    stand_in: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extra: str
 ) -> None:
-    monkeypatch.setattr(page_server, "ear_folder", lambda: None)
-    assert "assets/encoders/ear.onnx" not in site_files(stand_in)
-    monkeypatch.setattr(page_server, "ear_folder", lambda: tmp_path)
+    names = f"assets/encoders/{extra}.onnx", f"assets/encoders/{extra}-quick.onnx"
+    monkeypatch.setattr(page_server, "recogniser_folders", dict)
+    assert not {*names} & {*site_files(stand_in)}
+    monkeypatch.setattr(page_server, "recogniser_folders", lambda: {extra: tmp_path})
     (tmp_path / "phonemes.onnx").touch()
-    assert site_files(stand_in)["assets/encoders/ear.onnx"] == tmp_path / "phonemes.onnx"
+    assert site_files(stand_in)[names[0]] == tmp_path / "phonemes.onnx"
+    assert names[1] not in site_files(stand_in)
+    (tmp_path / "quick.onnx").touch()
+    assert site_files(stand_in)[names[1]] == tmp_path / "quick.onnx"
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:

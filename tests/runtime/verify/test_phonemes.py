@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ from wakeword.verify.phoneme_verifier import (
     as_recogniser_hears,
     tokens_of_text,
 )
-from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, file_digest, load_phonemes
 
 TOKENS = ("a", "b", "c", WORD_BOUNDARY, BLANK)
 
@@ -245,19 +247,68 @@ def test_the_shipped_recogniser_tells_a_word_from_others_that_sound_like_it(reco
     assert np.median(scores["marvin"]) > np.median(scores["other"]) + 0.5
 
 
-def test_the_ear_is_found_by_its_digest_where_it_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+MORE_METADATA = b"\x72\x06\x0a\x01a\x12\x01b"
+"""One more entry of a network's metadata, after which it has another digest."""
+
+
+@pytest.fixture
+def packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str, Path]]:
+    """Two packages with a recogniser each, of which the second has a quick one too; the test may take some away."""
+    folders = {}
+    for number, extra in enumerate((shared.EAR, shared.LANGUAGES), 1):
+        folders[extra] = tmp_path / extra
+        folders[extra].mkdir()
+        for name in (PHONEMES_FILE, QUICK_FILE)[:number]:
+            content = (assets_folder() / "encoders" / name).read_bytes()
+            (folders[extra] / name).write_bytes(content + number * MORE_METADATA)
+    monkeypatch.setattr(shared, "recogniser_folders", lambda: folders)
+    yield folders
+    for loaded in (shared.load_phonemes, shared.load_quick):
+        loaded.cache_clear()
+
+
+def test_a_recogniser_is_found_by_its_digest_where_it_is_installed(packages: dict[str, Path]) -> None:
     included = assets_folder() / "encoders" / PHONEMES_FILE
-    ear = tmp_path / PHONEMES_FILE
-    ear.write_bytes(included.read_bytes() + b"\x72\x06\x0a\x01a\x12\x01b")  # one more entry of its metadata
-    monkeypatch.setattr(shared, "ear_folder", lambda: tmp_path)
+    paths = [included, *(folder / PHONEMES_FILE for folder in packages.values())]
     samples = np.random.default_rng(0).normal(0, 0.1, PHONEME_SAMPLES).astype(np.float32)
-    one, other = (
-        shared.load_phonemes(included, shared.file_digest(path)).log_probabilities(samples) for path in (included, ear)
-    )
-    np.testing.assert_allclose(one, other, atol=2e-2)
+    found = [shared.load_phonemes(included, file_digest(path)) for path in paths]
+    assert len(set(found)) == 3
+    for path, network in zip(paths, found, strict=True):
+        assert shared.load_phonemes(path, file_digest(path)) is network
+        np.testing.assert_allclose(network.log_probabilities(samples), found[0].log_probabilities(samples), atol=2e-2)
     with pytest.raises(ModelError, match="; train the model again"):
         shared.load_phonemes(included, "0" * 64)
-    shared.load_phonemes.cache_clear()
-    monkeypatch.setattr(shared, "ear_folder", lambda: None)
-    with pytest.raises(ModelError, match=r'pip install "wakeword\[ear\]",'):
-        shared.load_phonemes(included, shared.file_digest(ear))
+
+
+def test_a_quick_recogniser_is_found_by_its_digest_beside_the_one_that_it_is_for(packages: dict[str, Path]) -> None:
+    included, other = assets_folder() / "encoders" / QUICK_FILE, packages[shared.LANGUAGES] / QUICK_FILE
+    found = shared.load_quick(included, file_digest(other))
+    assert shared.load_quick(included, file_digest(other)) is found
+    assert shared.load_quick(included, file_digest(included)) is not found
+    with pytest.raises(ModelError, match="expected the shared network of digest 0000000000000000"):
+        shared.load_quick(included, "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("language", "named"), [("en", [shared.EAR]), ("de", [shared.LANGUAGES]), (None, [shared.EAR, shared.LANGUAGES])]
+)
+def test_the_error_of_a_missing_recogniser_names_the_package_that_is_for_the_language(
+    packages: dict[str, Path], language: str | None, named: list[str]
+) -> None:
+    """Both where the language is not known; none that is installed, as that has another one."""
+    included = assets_folder() / "encoders" / PHONEMES_FILE
+    extras = () if language is None else ((shared.recogniser_extra(language),),)
+    with pytest.raises(ModelError) as error:
+        shared.load_phonemes(included, "0" * 64, *extras)
+    assert "pip install" not in str(error.value)
+    packages.clear()
+    with pytest.raises(ModelError) as error:
+        shared.load_phonemes(included, "0" * 64, *extras)
+    assert re.findall(r"pip install \"wakeword\[(\w+)\]\", which has the one of ", str(error.value)) == named
+
+
+def test_a_package_without_its_recogniser_is_not_installed() -> None:
+    """As in a checkout that lacks the networks."""
+    folders = shared.recogniser_folders()
+    assert set(folders) <= {shared.EAR, shared.LANGUAGES}
+    assert all((folder / PHONEMES_FILE).is_file() for folder in folders.values())

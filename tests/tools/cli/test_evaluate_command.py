@@ -40,7 +40,7 @@ def test_a_model_may_be_the_default_or_any_text(
     model: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(CROSS_PACKAGE, "model_of_text", SimpleNamespace(load=lambda: lambda text: model))
+    monkeypatch.setitem(CROSS_PACKAGE, "model_of_text", SimpleNamespace(load=lambda: lambda text, language: model))
     recordings = ("--positives", world.positives, "--negatives", world.negatives)
     for options, named in (((), "jarvis"), (("--say", "hey zorvella"), "first")):
         ended = cli("evaluate", *options, *recordings, "--json")

@@ -38,7 +38,7 @@ def test_a_code_means_one_language_however_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("text", "language", "said"),
     [
-        ("مرحبا", None, "Arabic letters, which English does not read; tell `wakeword train`, with"),
+        ("مرحبا", None, "Arabic letters, which English does not read; tell which language it is: --language ar"),
         ("hey مرحبا", "ar", "one script, got 'hey مرحبا' in Latin and Arabic"),
         ("hallo", "xq", "expected the code of a language"),
     ],

@@ -26,6 +26,7 @@ from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_t
 from wakeword_train.second_stage.evidence import EvidenceReader
 from wakeword_train.second_stage.looks.examples import Recordings
 
+QUICK = assets_folder() / "encoders" / QUICK_FILE
 STEP, WINDOW = 2_560, FeatureConfig().samples_in(98)
 
 
@@ -47,11 +48,11 @@ def test_evidence_of_features_is_that_of_the_sound(packed: PackedStore) -> None:
     stage = model.second_stage
     assert stage is not None
     assert stage.phonemes is not None
-    card = dataclasses.replace(with_quick(stage.card), gate=-20.0, quick_gate=-3.5)
-    quick = load_quick(assets_folder() / "encoders" / QUICK_FILE, card.quick_digest or "")
+    card = dataclasses.replace(with_quick(stage.card, QUICK), gate=-20.0, quick_gate=-3.5)
+    quick = load_quick(QUICK, card.quick_digest or "")
     every = SecondStage(card, stage.head, stage.embedding, stage.phonemes.network, quick=quick)
     reader = EvidenceReader(every, model.card.window, probe=-1e6)
-    store = LongSpeech(None, packed)
+    store = LongSpeech(None, packed, quick=QUICK)
     heard: dict[str, list[np.ndarray]] = {"logits": [], "embedding": [], "phonemes": []}
     known: dict[str, list[np.ndarray]] = {"logits": [], "embedding": [], "phonemes": []}
     for row in range(len(store)):

@@ -15,6 +15,7 @@ from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model
+from wakeword.verify.shared import file_digest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.data.clips import without_fold
@@ -93,11 +94,18 @@ def test_the_adversary_of_the_head_is_in_the_log_and_in_the_card(
     assert read_model(path).card.training[HEAD_RECORD] == dataclasses.asdict(last)
 
 
-def test_words_are_heard_by_the_ear(world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path) -> None:
-    run = TrainingRun(config, world, tmp_path, tmp_path)
-    draft = build.SecondStageTraining(run, trained, gather_clips(config, world)).draft
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_words_are_heard_by_the_recogniser_of_their_language(
+    world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path, language: str
+) -> None:
+    own = dataclasses.replace(config, language=language, starter_pack=STARTER)
+    training = build.SecondStageTraining(TrainingRun(own, world, tmp_path, tmp_path), trained, gather_clips(own, world))
+    draft = training.draft
     assert draft.phonemes
-    assert draft.phonemes_digest == ear_of(config.language).digest
+    assert training.ear == ear_of(language)
+    assert draft.phonemes_digest == ear_of(language).digest
+    quick = ear_of(language).quick_path
+    assert draft.quick_digest in (None, quick and file_digest(quick))
 
 
 def test_with_the_starter_pack_the_quick_recogniser_saves_looks_so_that_more_are_asked_about(

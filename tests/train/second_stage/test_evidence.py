@@ -7,7 +7,9 @@ import pytest
 from support.builders import FIXTURES, colours
 
 from wakeword.format.verifier_card import FLOOR, Fusion
+from wakeword.model.installed import encoders_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
+from wakeword.verify.shared import QUICK_FILE
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_train.quick_gate import with_quick
@@ -36,7 +38,7 @@ def test_the_quick_recogniser_is_asked_first_as_the_running_engine_does(gate: fl
     data = read_model_bytes(TWO_STAGE)
     card = parse_model(data).card
     assert card.verifier is not None
-    verifier = dataclasses.replace(with_quick(card.verifier), quick_gate=gate)
+    verifier = dataclasses.replace(with_quick(card.verifier, encoders_folder() / QUICK_FILE), quick_gate=gate)
     model = parse_model(embed_card(data, dataclasses.replace(card, verifier=verifier)))
     stage = model.second_stage
     assert stage is not None

@@ -146,7 +146,7 @@ def require_language(text: str, language: str | None) -> str:
         codes = SCRIPTS.get(script, ("CODE",))[:3]
         raise ConfigError(
             f"{shortened(repr(text))} is written in {_spelt(script)} letters, which English does not read; tell "
-            f"`wakeword train`, with --now too, which language it is: {' or '.join(f'--language {code}' for code in codes)}"
+            f"which language it is: {' or '.join(f'--language {code}' for code in codes)}"
         )
     return found
 

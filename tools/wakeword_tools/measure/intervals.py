@@ -5,28 +5,29 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
+_CONFIDENCE = 0.95
 _STEPS = 500
 """Quantiles over which a convolution is summed: the sum is too low by 0.002 at most."""
 
 
-def clopper_pearson(successes: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+def clopper_pearson(successes: float, trials: int) -> tuple[float, float]:
     """The exact interval of a rate. Source: Clopper and Pearson, Biometrika 26 (1934).
 
     Between two whole numbers of ``successes``, such as the mean of several counts, the quantiles go on without a step.
     """
     if trials == 0:
         return 0.0, 1.0
-    tail = (1 - confidence) / 2
+    tail = (1 - _CONFIDENCE) / 2
     low = 0.0 if successes == 0 else float(special.betaincinv(successes, trials - successes + 1, tail))
     high = 1.0 if successes == trials else float(special.betaincinv(successes + 1, trials - successes, 1 - tail))
     return low, high
 
 
-def wilson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+def wilson(successes: int, trials: int) -> tuple[float, float]:
     """The score interval of a rate. Source: Wilson, Journal of the American Statistical Association 22 (1927)."""
     from scipy import stats  # which takes a second to import
 
-    found = stats.binomtest(successes, trials).proportion_ci(confidence, "wilson")
+    found = stats.binomtest(successes, trials).proportion_ci(_CONFIDENCE, "wilson")
     return float(found.low), float(found.high)
 
 

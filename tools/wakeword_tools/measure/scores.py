@@ -126,9 +126,9 @@ def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Sc
     return RecordingScorer([model], hop=hop).score([samples])[0]
 
 
-def clip_score(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> float:
+def clip_score(model: Model, samples: Array) -> float:
     """The score of the best window of a clip, ``(samples,)`` at 16 kHz."""
-    return float(stream_scores(model, samples, hop=hop).max())
+    return float(stream_scores(model, samples).max())
 
 
 def event_windows(

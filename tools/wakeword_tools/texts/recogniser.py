@@ -12,6 +12,7 @@ from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.model.installed import encoders_folder
 from wakeword_tools.texts.foreign_language import foreign_language, without_tone
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
+from wakeword_tools.texts.plain_sounds import plain_sounds
 
 _MAX_VARIANTS = 8
 """Variants that are looked for: each costs time at every look."""
@@ -84,24 +85,35 @@ def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, floa
 @cache
 def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
     """Phoneme -> the tokens that may stand for it, and what each of them costs; by default of the included recogniser."""
-    table = table or encoders_folder("wakeword_tools") / CONFUSIONS_FILE
-    counts = json.loads(table.read_text("utf-8"))["counts"]
-    costs = {}
-    for phoneme, symbols in IPA.items():
-        of_all = counts.get(phoneme, {})
-        heard = {token: count for token, count in of_all.items() if token != LEFT_OUT}
-        total = sum(of_all.values())
-        if total < _ENOUGH:
-            costs[phoneme] = dict.fromkeys(symbols.split(), 0.0)
-            continue
-        most = max(heard.values())
-        shares = {token: max(heard.get(token, 0) / total, _MIN_SHARE) for token in (*heard, *symbols.split())}
-        costs[phoneme] = {
-            token: _WEIGHT * math.log(most / total / share)
-            for token, share in shares.items()
-            if share > _MIN_SHARE or token in symbols.split()
-        }
-    return costs
+    counts = _counts(table or encoders_folder("wakeword_tools") / CONFUSIONS_FILE)
+    tokens = {phoneme: symbols.split() for phoneme, symbols in IPA.items()}
+    return {phoneme: _costs(counts.get(phoneme, {}), own) or dict.fromkeys(own, 0.0) for phoneme, own in tokens.items()}
+
+
+@cache
+def sound_costs(table: Path) -> dict[str, dict[str, float]]:
+    """The same of each of the ``plain_sounds`` of all languages that a table counts."""
+    return {sound: _costs(own, [sound]) or {sound: 0.0} for sound, own in _counts(table).items()}
+
+
+def _counts(table: Path) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = json.loads(table.read_text("utf-8"))["counts"]
+    return counts
+
+
+def _costs(counts: Mapping[str, int], usual: Sequence[str] = ()) -> dict[str, float]:
+    """What the tokens cost that were heard so often for a sound, and those that write it; empty if it was too seldom."""
+    heard = {token: count for token, count in counts.items() if token != LEFT_OUT}
+    total = sum(counts.values())
+    if total < _ENOUGH or not heard:
+        return {}
+    most = max(heard.values())
+    shares = {token: max(heard.get(token, 0) / total, _MIN_SHARE) for token in (*heard, *usual)}
+    return {
+        token: _WEIGHT * math.log(most / total / share)
+        for token, share in shares.items()
+        if share > _MIN_SHARE or token in usual
+    }
 
 
 def _reduced(phones: list[str]) -> list[list[str]]:
@@ -115,15 +127,20 @@ def _reduced(phones: list[str]) -> list[list[str]]:
     return [[phone for part in way for phone in part] for way in product(*choices)]
 
 
-def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[RecognisedWay, ...]:
-    """``recogniser_variants`` in another language: each sound as the tokens that sound like it.
+def foreign_variants(
+    text: str, language: str, known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[RecognisedWay, ...]:
+    """``recogniser_variants`` in another language.
 
-    What the recogniser takes for what is counted for English alone; here a token costs more the less it sounds like it.
+    ``costs``: of a recogniser that ``plain_sounds`` taught, as ``sound_costs`` gives them. For another one each sound is the
+    tokens that sound like it, and a token costs more the less it does.
     """
-    sounds = []
-    for sound in foreign_language(language).require(text).phones:
-        costs = tokens_like(without_tone(sound), language, frozenset(known))
-        sounds.append(costs)
+    phones, among = foreign_language(language).require(text).phones, frozenset(known)
+    if costs:
+        plain = [one for sound in phones for one in plain_sounds(sound, language)]
+        sounds = [_among(costs.get(one, {one: 0.0}), among) or tokens_like(one, language, among) for one in plain]
+    else:
+        sounds = [tokens_like(without_tone(sound), language, among) for sound in phones]
     if not sounds or not all(sounds):
         return ()
     return (RecognisedWay(tuple(map(tuple, sounds)), tuple(tuple(one.values()) for one in sounds)),)

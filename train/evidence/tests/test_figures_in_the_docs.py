@@ -11,7 +11,7 @@ import pytest
 from support import RESULTS, ROOT
 
 from wakeword.model.installed import assets_folder
-from wakeword.verify.shared import ear_folder
+from wakeword.verify.shared import EAR, recogniser_folders
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.one_class.one_class_comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
@@ -632,7 +632,7 @@ def test_what_words_of_other_languages_find_is_that_of_the_record() -> None:
 
 @pytest.mark.parametrize(
     ("which", "trained", "folder"),
-    [("", "anyword", assets_folder("wakeword_train")), ("-ear", "trained-ear", ear_folder())],
+    [("", "anyword", assets_folder("wakeword_train")), ("-ear", "trained-ear", recogniser_folders().get(EAR))],
 )
 def test_what_ships_of_words_from_text_alone_is_that_of_the_records(which: str, trained: str, folder: Path) -> None:
     content = json.loads((folder / "text-alone.json").read_text("utf-8"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -29,9 +30,16 @@ from wakeword_train.second_stage.looks.examples import Recordings
 class LongSpeech:
     """Rows of background: first ``store``, then ``packed``."""
 
-    def __init__(self, store: ClipStore | None, packed: PackedStore | None, heard: Phonemes | None = None) -> None:
-        """``heard``: what another recogniser hears in the pack's recordings."""
-        self._packed, self._heard = packed, heard
+    def __init__(
+        self,
+        store: ClipStore | None,
+        packed: PackedStore | None,
+        heard: Phonemes | None = None,
+        *,
+        quick: Path | None = None,
+    ) -> None:
+        """``heard``: what another recogniser hears in the pack's recordings; ``quick``: the file of the quick one."""
+        self._packed, self._heard, self._quick = packed, heard, quick
         self._parts = [part for part in (store, packed) if part is not None]
         self._places = [(part, place) for part in self._parts for place in range(len(part))]
         """The part of each row, and its place there."""
@@ -71,7 +79,7 @@ class LongSpeech:
         if isinstance(part, ClipStore):
             return reader.read(part.wave(place), logits)
         heard = part.pack.phonemes if self._heard is None else self._heard
-        return reader.read_with(logits, _PackedSound(part, place, heard, reader).heard)
+        return reader.read_with(logits, _PackedSound(part, place, heard, self._quick, reader).heard)
 
     def samples(self, row: int) -> Array:
         """A row of the store, ``(samples,)`` float32."""
@@ -83,8 +91,10 @@ class LongSpeech:
 class _PackedSound:
     """What a second stage hears in a row of a pack: ``PhonemeSound`` too."""
 
-    def __init__(self, store: PackedStore, row: int, phonemes: Phonemes, reader: EvidenceReader) -> None:
-        self._phonemes = phonemes
+    def __init__(
+        self, store: PackedStore, row: int, phonemes: Phonemes, quick: Path | None, reader: EvidenceReader
+    ) -> None:
+        self._phonemes, self._network = phonemes, quick
         self._mfcc = store.mfcc(row)
         self._first = int(store.starts[row]) // FRAMES_OF_PHONEME
         before = torch.from_numpy(_silence(reader.stage.embedding))
@@ -99,7 +109,8 @@ class _PackedSound:
     @cached_property
     def _quick(self) -> Array:
         """What the quick recogniser hears, after ``STEPS`` steps in which it heard nothing yet."""
-        heard = quick_outputs(self._mfcc.numpy())
+        assert self._network is not None
+        heard = quick_outputs(self._mfcc.numpy(), self._network)
         return np.concatenate([np.repeat(heard[:1], STEPS, axis=0), heard])
 
     def quick_fit(self, keyword: QuickKeyword, end: int) -> float:

@@ -74,7 +74,7 @@ class SecondStageTraining:
         pack = None if self.packed is None else self.packed.pack
         self.ear = ear = ear_beside(pack, config.language)
         heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
-        self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard)
+        self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard, quick=ear.quick_path)
         digest = shipped_digests().embedding
         self.embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         spoken = SpokenKeyword.of(config)
@@ -90,7 +90,7 @@ class SecondStageTraining:
             phoneme_losses=tuple(way.losses for way in ways),
         )
         if ways and ear.folder is not None and pack is not None:
-            self.draft = with_quick(self.draft, asked=TRAINED_ASKED)
+            self.draft = with_quick(self.draft, ear.quick_path, asked=TRAINED_ASKED)
         self.probe = PROBE if self.draft.quick_digest is None else QUICK_PROBE
         self.maker = ExampleMaker(
             self.embedding, digest, self.stores, config.augmentation, run.cache, seed=config.seed, events=run.events

@@ -132,7 +132,10 @@ def typed_page(record: Mapping[str, Any], *, figures: str) -> str:
         "| | recordings | default | clean / 10 dB / -20 dB / rooms | false accepts an hour (95 %) | in other sound "
         "| at 0.5 an hour | asked an hour |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
-        *(word_row(one.get("said", one["keyword"]), one["text"], heard, f"{one['text']['asked_per_hour']:.0f}") for one in words),
+        *(
+            word_row(one.get("said", one["keyword"]), one["text"], heard, f"{one['text']['asked_per_hour']:.0f}")
+            for one in words
+        ),
         mean_row("mean", [one["text"] for one in words], heard),
     ]
     head = (
