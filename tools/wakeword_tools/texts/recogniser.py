@@ -132,8 +132,8 @@ def foreign_variants(
 ) -> tuple[RecognisedWay, ...]:
     """``recogniser_variants`` in another language.
 
-    ``costs``: of a recogniser that ``plain_sounds`` taught, as ``sound_costs`` gives them. For another one each sound is the
-    tokens that sound like it, and a token costs more the less it does.
+    ``costs``: of a recogniser that learnt ``plain_sounds``, as ``sound_costs`` gives them. For another one each sound is
+    the tokens that sound like it, and a token costs more the less it does.
     """
     phones, among = foreign_language(language).require(text).phones, frozenset(known)
     if costs:
