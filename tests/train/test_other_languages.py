@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import shutil
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -13,11 +14,12 @@ from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.model.model import read_model
 from wakeword.verify import shared
 from wakeword.verify.shared import EAR, LANGUAGES, PHONEMES_FILE, QUICK_FILE, file_digest
+from wakeword_tools.engines.languages import language_named
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE
 from wakeword_train import ear, from_text, model_from_text
 from wakeword_train.ear import FIGURES_FILE, TextEar, ear_beside, ear_of, ear_of_digest
 from wakeword_train.from_text import suggest_ear, typed_model
-from wakeword_train.pack.starter import NOISE, STARTER
+from wakeword_train.pack.starter import FOREIGN, NOISE, STARTER
 
 Install = Callable[..., None]
 WORD = "guten morgen luise"
@@ -49,7 +51,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = PHONEMES_FILE, FIGURES_FILE, f"{STARTER}.pack", f"{NOISE}.pack"
     for path in (*(Path(own.origin).with_name(name) for name in files), encoders_folder() / QUICK_FILE):
         shutil.copy(path, folder)
-    (folder / CONFUSIONS_FILE).write_text(json.dumps({"counts": {"uː": {}, "u": {"ɔ": 80}}}), "utf-8")
+    shutil.copy(folder / f"{STARTER}.pack", folder / f"{FOREIGN}.pack")
+    (folder / CONFUSIONS_FILE).write_text(json.dumps({"counts": {"i": {}, "u": {"ɔ": 80}, "ʁ": {"ɹ": 80}}}), "utf-8")
     return folder
 
 
@@ -75,7 +78,8 @@ def test_words_of_other_languages_have_no_second_opinion_and_no_english_counts(
     installed(ear=package, languages=package)
     assert ear_of("en").opinion == TextEar(None)
     assert ear_of("de").opinion is None
-    assert ear_of("de").costs == {"u": {"ɔ": 0.0}}
+    rare = pytest.approx(4 * math.log(20))
+    assert ear_of("de").costs == {"i": {"i": 0.0}, "u": {"ɔ": 0.0, "u": rare}, "ʁ": {"ɹ": 0.0, "ʁ": rare}}
     installed()
     assert ear_of("de").opinion is None
     assert ear_of("de").costs == {}
@@ -126,7 +130,11 @@ def test_a_model_from_a_text_names_what_it_is_heard_by(installed: Install, packa
     assert after.phonemes_digest == file_digest(package / PHONEMES_FILE)
     assert after.quick_digest == file_digest(package / QUICK_FILE)
     assert (after.near, after.opinion_digest) == ((), None)
-    assert ("ɔ",) in after.phonemes[0]
+    assert ("ɔ", "u") in after.phonemes[0]
+    assert after.phonemes[0].count(("t",)) == 1
+    english, all_languages = (cards[name].hours_by_language for name in ("included", "languages"))
+    assert english.keys() == {"en"}
+    assert sum(all_languages.values()) == pytest.approx(2 * english["en"], abs=0.02)
     assert after.phonemes[0] != before.phonemes[0]
     assert "quick" not in cards["included"].training["made_with"]
     assert cards["languages"].training["made_with"]["quick"] == after.quick_digest
@@ -215,3 +223,6 @@ def test_the_package_was_made_with_its_recogniser() -> None:
     assert own.people.words > 0
     assert own.pack(STARTER).hours > 0
     assert own.pack(NOISE).hours > 0
+    hours = own.background_hours
+    assert sum(hours.values()) == pytest.approx(sum(pack.hours for pack in own.speech_packs), abs=0.1)
+    assert all(language_named(code) == code for code in hours)

@@ -6,6 +6,7 @@ other languages taught too, for their words. All have the same tokens.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -27,7 +28,15 @@ from wakeword.verify.shared import (
 )
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, sound_costs, token_costs
-from wakeword_train.pack.starter import STARTER, SUFFIX, RecognisedPack, pack_path, read_recognised
+from wakeword_train.pack.starter import (
+    FOREIGN,
+    STARTER,
+    SUFFIX,
+    RecognisedPack,
+    hours_of,
+    pack_path,
+    read_recognised,
+)
 
 FIGURES_FILE = "text-alone.json"
 
@@ -58,6 +67,8 @@ class TextAlone:
     """The lowest share of synthetic voices that trained words found."""
     words: int
     """Words that only their phonemes judge."""
+    languages: Sequence[str]
+    """Whose words these are, as codes."""
     fits: Sequence[float]
     """Fits of the phonemes, rising."""
     typed: Sequence[Sequence[float]]
@@ -94,7 +105,8 @@ def text_alone(path: Path | None = None) -> TextAlone:
         typed = content["typed"]
         shares = [*zip(typed["low"], typed["middle"], typed["high"], strict=True)]
         least = content["trained"]["voices"]
-        return TextAlone((first, head, phonemes), one, other, least, typed["words"], typed["fits"], shares)
+        languages = typed.get("languages", [ENGLISH])
+        return TextAlone((first, head, phonemes), one, other, least, typed["words"], languages, typed["fits"], shares)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"
@@ -150,6 +162,26 @@ class TextEar:
     def people(self) -> TextAlone:
         """What words find with it."""
         return text_alone(self.folder and self.folder / FIGURES_FILE)
+
+    @property
+    def speech_names(self) -> tuple[str, ...]:
+        """The packs of people's speech: English, and other languages for a recogniser that they taught."""
+        return (STARTER, FOREIGN) if self.folder and self.foreign else (STARTER,)
+
+    @property
+    def speech_packs(self) -> list[RecognisedPack]:
+        """What it hears in them."""
+        return [self.pack(name) for name in self.speech_names]
+
+    @property
+    def background_hours(self) -> dict[str, float]:
+        """Language -> hours of it in ``speech_packs``."""
+        english, *others = self.speech_packs
+        frames = Counter[str]()
+        for one in (recording for pack in others for recording in pack.recordings):
+            frames[one.source.split("-")[0]] += one.frames
+        hours = {ENGLISH: english.hours} | {language: hours_of(count) for language, count in sorted(frames.items())}
+        return {language: round(value, 2) for language, value in hours.items()}
 
     def pack_path(self, name: str) -> Path:
         """The file of what it hears in speech, or in noise and music."""

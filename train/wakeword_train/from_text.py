@@ -35,7 +35,7 @@ from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.recogniser import RecognisedWay
 from wakeword_tools.training_record import file_stem
 from wakeword_train.ear import TextEar, ear_of
-from wakeword_train.pack.starter import NOISE, STARTER
+from wakeword_train.pack.starter import NOISE
 from wakeword_train.points import TYPED, check_target, default_point
 from wakeword_train.quick_gate import with_quick
 from wakeword_train.report.verdict import verdict
@@ -183,7 +183,7 @@ def _provenance(ear: TextEar) -> dict[str, str]:
     for prefix, recogniser in (("", ear), ("opinion_", ear.opinion)):
         if recogniser is not None:
             files |= {f"{prefix}recogniser": recogniser.path} | {
-                f"{prefix}{name}_pack": recogniser.pack_path(name) for name in (STARTER, NOISE)
+                f"{prefix}{name}_pack": recogniser.pack_path(name) for name in (*recogniser.speech_names, NOISE)
             }
     return {"wakeword": __version__} | {name: file_digest(path) for name, path in files.items()}
 
@@ -215,7 +215,7 @@ def model_of_text(spoken: SpokenKeyword, learned: Sequence[Sequence[str]] = ()) 
     training: dict[str, Any] = {
         "method": TYPED,
         "language": spoken.language,
-        "background_hours": {ENGLISH: round(ear.pack(STARTER).hours, 2)},
+        "background_hours": ear.background_hours,
         "config": {"synthesis": {"also": list(spoken.plan.also), "say": list(spoken.plan.say)}},
         "made_with": made_with,
     }

@@ -46,12 +46,10 @@ def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword) -> list[Op
     """``points_of_fits`` of a word in the installed packs. Raises as that does."""
     ear = ear_of(spoken.language)
     forms = spoken.keyword, *spoken.plan.also
-    speech, noise = (
-        pack_fits(
-            ear.pack(name), excluded, keyword, ear.network.tokens, ear.opinion.pack(name) if ear.opinion else None
-        )
-        for name, excluded in ((STARTER, forms), (NOISE, ()))
-    )
+    opinions = [ear.opinion.pack(name) if ear.opinion else None for name in (STARTER, NOISE)]
+    tokens = ear.network.tokens
+    speech = [fits for pack in ear.speech_packs for fits in pack_fits(pack, forms, keyword, tokens, opinions[0])]
+    noise = pack_fits(ear.pack(NOISE), (), keyword, tokens, opinions[1])
     return points_of_fits(speech, spoken, noise=noise, fingerprint=file_digest(ear.pack_path(STARTER))[:16])
 
 
@@ -126,6 +124,7 @@ def points_of_fits(
     streams = [np.exp(looks) for looks in fits]
     points, strictest = list[OperatingPoint](), np.inf
     ear = ear_of(spoken.language)
+    others = " and of other languages" if len(ear.speech_names) > 1 else ""
     lowest = MIN_FIT_UNGUARDED if ear.foreign else MIN_FIT if ear.opinion else MIN_FIT_ALONE
     for target in (Target(RateKind.FA_PER_HOUR, rate) for rate in LADDER):
         allowed = most_events(hours, target.value, confidence=SUPPORTED)
@@ -148,7 +147,7 @@ def points_of_fits(
                 people.low,
                 people.high,
                 f"made from its text, not trained: what {people.words} other words find, where their sounds must fit as "
-                f"well; speech of the starter pack, {events} false accepts in {hours:.2f} h; noise and music, "
+                f"well; speech of the starter pack{others}, {events} false accepts in {hours:.2f} h; noise and music, "
                 f"{events_at(noises, float(np.exp(fit)), hop=_HOP)} in {noise_hours:.2f} h",
                 synthetic=0,
                 false_accepts_per_hour=Rate(events / hours, *poisson_rate(events, hours), events, hours),

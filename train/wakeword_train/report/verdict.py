@@ -81,7 +81,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         few = f" (there were only {point.positives})" if 0 < point.positives < FEW_PEOPLE else ""
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     rate = point.target if point.kind == "fa_per_hour" else None
-    wakes = _wakes(point, _unheard_language(card) is not None)
+    wakes = _wakes(point, _counted_in_english(card))
     return Verdict(
         _grade(point, share, rate), finds, wakes, tuple(_advice(card, point, share or found(point), rate, model))
     )
@@ -133,23 +133,26 @@ def _advice(card: ModelCard, point: OperatingPoint, share: float, rate: float | 
 
 def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
-    name = name_of_language(card.language)
-    unheard = _unheard_language(card)
+    people = ear_of_digest(card.verifier and card.verifier.phonemes_digest).people
+    measured = (card.language == ENGLISH) == (ENGLISH in people.languages)
+    others = "other words'"
+    if card.language != ENGLISH:
+        others = f"those of {people.words} words of {' and '.join(map(name_of_language, people.languages))}"
     finds = "made from its text, not trained: " + (
-        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' ({point.recall_low:.0%} to "
+        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} ({point.recall_low:.0%} to "
         f"{point.recall_high:.0%} for nine of ten words; fewer in noise)"
-        if unheard is None
-        else f"how many people it finds is not known, as English words say nothing of {name}"
+        if measured
+        else f"how many people it finds is not known, as English words say nothing of {name_of_language(card.language)}"
     )
     better = (
         "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it"
     )
-    people = ""
+    of_people = ""
     if COMPARED in card.training:
-        better, people = "train it with recordings of several people, who then decide", " --positives people/"
-    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{people}",))
-    share = point.recall if unheard is None else 0.0
-    return Verdict(_grade(point, share, point.target), finds, _wakes(point, unheard is not None), (advice,))
+        better, of_people = "train it with recordings of several people, who then decide", " --positives people/"
+    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{of_people}",))
+    share = point.recall if measured else 0.0
+    return Verdict(_grade(point, share, point.target), finds, _wakes(point, _counted_in_english(card)), (advice,))
 
 
 def _language(card: ModelCard) -> str:
@@ -158,13 +161,23 @@ def _language(card: ModelCard) -> str:
 
 
 def _unheard_language(card: ModelCard) -> str | None:
-    """That no real speech of the word's language stands behind a model; ``None`` if some does."""
-    if card.language == ENGLISH or card.hours_by_language.get("own") or card.hours_by_language.get(card.language):
+    """That hardly any real speech of the word's language stands behind a model; ``None`` if some does."""
+    hours = card.hours_by_language
+    own = hours.get(card.language, 0.0)
+    if card.language == ENGLISH or hours.get("own") or own >= _ENOUGH_HOURS:
         return None
     name = name_of_language(card.language)
+    if own:
+        return f"only {60 * own:.0f} minutes of real speech in {name} stand behind it, and more in other languages"
     return f"no real speech in {name} stands behind it: its mistakes were counted in English"
 
 
+def _counted_in_english(card: ModelCard) -> bool:
+    return _unheard_language(card) is not None and set(card.hours_by_language) <= {ENGLISH}
+
+
+_ENOUGH_HOURS = 0.25
+"""Hours of a language's speech that tell something of mistakes in it."""
 _LONG = 8
 _MORE_CLIPS = NextStep(
     "train it again, longer or with more clips or recordings: with these no threshold could be measured"

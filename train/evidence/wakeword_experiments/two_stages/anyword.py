@@ -193,7 +193,8 @@ def people_of(audio: Path, word: str, language: str = ENGLISH) -> list[Path]:
 
 def collection_of(audio: Path, word: str, language: str = ENGLISH) -> str:
     """The name of the collections that the recordings of a word come from. Raises as ``people_of``."""
-    return "+".join(sorted({path.relative_to(audio).parts[0] for path in people_of(audio, word, language)}))
+    parts = [path.relative_to(audio).parts for path in people_of(audio, word, language)]
+    return "+".join(sorted({own[2] if own[0] == "languages" else own[0] for own in parts}))
 
 
 def people_clips(audio: Path, word: str, language: str) -> TestClips:

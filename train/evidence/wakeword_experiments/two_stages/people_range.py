@@ -13,6 +13,7 @@ from scipy.stats import t
 
 from wakeword.base.logistic import logit_of
 from wakeword.base.types import Scores
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_train.typed_points import FUSION
 
@@ -138,6 +139,7 @@ def text_alone_content(
         "trained": {**found, "voices": round(least, 3)},
         "typed": {
             "words": len(from_text.names),
+            "languages": sorted({word.get("language", ENGLISH) for word in typed["words"]}),
             "fits": list(typed["fits"]),
             "low": [round(low, 3) for low, _ in ends],
             "middle": [round(float(some.mean()), 3) for some in shares],
