@@ -3,7 +3,8 @@
 ``python -m scripts.make_pack FOLDER --only 'librispeech-*' --only 'speechocean762-*' --share 0.5``: the features of
 that share of the speakers, whole speakers by a hash of their names, so that the others stay strangers to every model.
 ``--also FOLDER`` adds all recordings of another folder, where those without transcripts are sounds of no person: music,
-noise. Without ``FOLDER`` it makes ``noise.pack`` of these, what the phoneme recogniser hears in them. The recordings must
+noise. Without ``FOLDER`` it makes ``noise.pack`` of these, what the phoneme recogniser hears in them, and with
+``--recogniser`` the packs of another one, of the same recordings. The recordings must
 be under a licence that allows derived data; name it with ``--licence``. The same recordings give the same bytes on the same
 machine.
 """
@@ -230,16 +231,19 @@ def make_pack(
     return len({one.person for one in recordings if one.speaker}), hours_of(len(features))
 
 
-def make_noise_pack(folders: Sequence[Path], out: Path, *, licence: str) -> float:
-    """Write the pack of all recordings of these folders, which are noise and music; its hours."""
-    digest = file_digest(encoders_folder() / PHONEMES_FILE)
-    recogniser = load_phonemes(encoders_folder() / PHONEMES_FILE, digest)
+def make_heard_pack(
+    found: Sequence[tuple[TimedText, list[TranscribedSpeech]]], encoders: Path, out: Path, *, licence: str
+) -> tuple[int, float]:
+    """Write the pack of what the recogniser in ``encoders`` hears in these turns, which may be noise and music; the number
+    of people in it, and its hours."""
+    digest = file_digest(encoders / PHONEMES_FILE)
+    recogniser = load_phonemes(encoders / PHONEMES_FILE, digest)
     recordings, heard = [], []
-    for recording, samples in packed_recordings([turn for folder in folders for turn in all_turns(folder)]):
+    for recording, samples in packed_recordings(found):
         recordings.append(recording)
         heard.append(likeliest(heard_phonemes(recogniser, samples, recording.frames // 2).astype(np.float32)))
     write_pack(out, recordings, licence=licence, phonemes=joined(heard), phonemes_digest=digest)
-    return hours_of(sum(one.frames for one in recordings))
+    return len({one.person for one in recordings if one.speaker}), hours_of(sum(one.frames for one in recordings))
 
 
 def main() -> None:
@@ -251,16 +255,18 @@ def main() -> None:
     parser.add_argument(
         "--also", action="append", default=[], type=Path, metavar="FOLDER", help="all of it too; repeatable"
     )
+    parser.add_argument(
+        "--recogniser", type=Path, metavar="FOLDER", help="of another recogniser: what it hears, without the features"
+    )
     parser.add_argument("--licence", default="CC-BY-4.0")
     parser.add_argument("--out", type=Path, default=assets_folder() / "background" / f"{STARTER}{SUFFIX}")
     given = parser.parse_args()
-    people = 0
-    if given.folder is None:
-        hours = make_noise_pack(given.also, given.out, licence=given.licence)
+    found = chosen_turns(given.folder, given.only or ["*"], given.share) if given.folder else []
+    for folder in given.also:
+        found += all_turns(folder)
+    if given.folder is None or given.recogniser:
+        people, hours = make_heard_pack(found, given.recogniser or encoders_folder(), given.out, licence=given.licence)
     else:
-        found = chosen_turns(given.folder, given.only or ["*"], given.share)
-        for folder in given.also:
-            found += all_turns(folder)
         people, hours = make_pack(found, given.out, licence=given.licence)
     data = given.out.read_bytes()
     print(f"{given.out.name}: {people} people, {hours:.2f} h, {len(data)} bytes")  # noqa: T201
