@@ -131,7 +131,7 @@ def tell(path: Path, *, takes: bool = False) -> None:
     """Say what a model is worth, and what would make it better; ``takes``: also that it learns from some."""
     card = read_model(path).card
     judged = verdict(card, str(path))
-    note(f"'{printable(card.phrase)}' is {judged}")
+    note(f"the model of '{printable(card.phrase)}' is {judged}")
     for line in judged.advice:
         note(f"to do better: {line}")
     if takes:

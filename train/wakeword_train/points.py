@@ -173,7 +173,7 @@ def require_trained(card: ModelCard) -> None:
     if card.verifier is not None and card.verifier.by_phonemes_alone:
         raise ConfigError(
             f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; "
-            + (f"take {trained}" if trained else f"train it: wakeword train {shlex.quote(card.phrase)}")
+            + (f"take {trained}" if trained else f"train it: wakeword train {shlex.quote(card.phrase)} --anyway")
         )
 
 

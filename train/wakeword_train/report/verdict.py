@@ -142,12 +142,14 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
         else f"how many people it finds is not known, as English words say nothing of {name}"
     )
     better = (
-        "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it"
+        "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it. This "
+        "judges the model, by what it hears; `wakeword check` judges the word, by what people say, and --anyway trains a "
+        "poor one too"
     )
     people = ""
     if COMPARED in card.training:
         better, people = "train it with recordings of several people, who then decide", " --positives people/"
-    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{people}",))
+    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{people} --anyway",))
     share = point.recall if unheard is None else 0.0
     return Verdict(_grade(point, share, point.target), finds, _wakes(point, unheard is not None), (advice,))
 
