@@ -44,7 +44,7 @@ def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
     if card.language != "en":
         heard = ", ".join(f"{hours:.1f} h {printable(name)}" for name, hours in card.hours_by_language.items())
         yield "language", f"{printable(card.language)}; speech that training heard: {heard or 'not known'}"
-    about = "version", f"{printable(card.version)}, licence {printable(card.licence)}"
+    about = "version", printable(card.edition)
     points = ", ".join(printable(point.name) for point in card.operating_points if point.name != card.default_point)
     if card.default_point is None:
         yield "default point", f"none; give --threshold or --point ({points or 'it has none: calibrate it'})"

@@ -67,7 +67,7 @@ def _install(installed: Installed) -> None:
     card = installed.model.card
     print(f"installed {printable(installed.path)}")
     print(f"SHA-256   {installed.sha256}")
-    print(f"word      {printable(card.phrase)}, version {printable(card.version)}, licence {printable(card.licence)}")
+    print(f"word      {printable(card.phrase)}, version {printable(card.edition)}")
     print(f"use       wakeword listen --keyword {shlex.quote(installed.name)}")
     if card.default_point is not None:
         for line in warnings(card.phrase, card.point()):
