@@ -78,7 +78,6 @@ def model_from_text(
         out = user_folder("typed") / f"{model_name(text)}-{asked}.onnx"
         if _is_current(out, text):
             return out
-        out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, model_of_text(spoken))
     return Path(out)
 

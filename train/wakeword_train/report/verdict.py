@@ -9,7 +9,7 @@ from pathlib import Path
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.point_warnings import is_supported
+from wakeword.format.point_warnings import is_supported, range_shown
 from wakeword.takes.take import learn_voice
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_train.ear import ear_of_digest
@@ -105,7 +105,7 @@ def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, fl
     people = ear_of_digest(digest).people.people_found(found(point), phonemes)
     finds = (
         f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
-        f"their text and said by people ({people.low:.0%} to {people.high:.0%} for nine of ten words{own})"
+        f"their text and said by people ({range_shown(people.low, people.high)} for nine of ten words{own})"
     )
     return finds, people.middle
 
@@ -136,8 +136,8 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     name = name_of_language(card.language)
     unheard = _unheard_language(card)
     finds = "made from its text, not trained: " + (
-        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' ({point.recall_low:.0%} to "
-        f"{point.recall_high:.0%} for nine of ten words; fewer in noise)"
+        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as other words' "
+        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten words; fewer in noise)"
         if unheard is None
         else f"how many people it finds is not known, as English words say nothing of {name}"
     )
