@@ -1,9 +1,9 @@
 """The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
 import dataclasses
-import os
 import shlex
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -196,8 +196,10 @@ def check_target(out: Path) -> None:
     if out.is_dir():
         raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")
     existing = next(folder for folder in resolved(out).parents if folder.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise ConfigError(f"{out}: expected a writable place; choose another with --out")
+    try:
+        tempfile.TemporaryFile(dir=existing).close()  # a file system may take no file though the rights allow it
+    except OSError as error:
+        raise ConfigError(f"{out}: expected a writable place; choose another with --out") from error
 
 
 def put_into_place(draft: Path, points: Sequence[OperatingPoint], out: Path, events: Events) -> None:
