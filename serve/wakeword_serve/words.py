@@ -12,7 +12,7 @@ from wyoming.info import Attribution, Info, WakeModel, WakeProgram
 from wakeword.base.errors import ConfigError, WakewordError
 from wakeword.base.version import __version__
 from wakeword.cli.options import PointOptions
-from wakeword.format.point_warnings import warnings
+from wakeword.format.point_warnings import warnings_of
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import Model, read_model
 from wakeword.verify.verifier import SecondStage
@@ -63,7 +63,7 @@ def load_word(path: Path, points: PointOptions) -> OfferedWord:
     card = model.card
     # A threshold of the user's own promises nothing.
     point = None if points.threshold is not None else card.point(points.point)
-    limits = () if point is None else tuple(warnings(card.phrase, point))
+    limits = () if point is None else tuple(warnings_of([(card.phrase, point)]))
     promise = point.target if point is not None and point.kind == "fa_per_hour" else None
     named = copy.copy(model)
     named.card = dataclasses.replace(card, phrase=path.stem)

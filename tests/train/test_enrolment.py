@@ -10,7 +10,7 @@ from support.builders import band_model_bytes, bursts, random_model_bytes
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.point_warnings import is_supported, warnings
+from wakeword.format.point_warnings import is_supported, warnings_of
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
@@ -77,7 +77,7 @@ def test_without_background_no_rate_an_hour_of_the_base_is_claimed(enrolment: tu
     default = default_point(points, TrainingEvents(messages.append))
     assert default.name == "fpr=0.03"
     assert "without enough --background the default point is" in messages[-1]
-    assert any("not measured on background" in line for line in warnings("marvin", default))
+    assert any("not measured on background" in line for line in warnings_of([("marvin", default)]))
 
 
 def test_the_default_without_background_is_the_strictest_that_is_supported(

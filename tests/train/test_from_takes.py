@@ -149,6 +149,14 @@ def test_points_that_calibration_added_are_named_when_they_are_lost(
         assert "--positives" not in printed  # as it has just learned
 
 
+@pytest.mark.parametrize(("found", "why"), [(2, "only takes that it misses"), (1, "found 1 of them before, and what")])
+def test_takes_that_teach_nothing_are_said_to_change_nothing(found: int, why: str) -> None:
+    told = Learned((), 2, found, found).told(Path("a.onnx"), Path("b.onnx"))
+    assert told.startswith("learned nothing new from 2 takes, so that b.onnx hears what a.onnx does: ")
+    assert why in told
+    assert Learned((GERMAN,), 2, found, found).told(Path("a"), Path("b")).startswith("learned 1 new way to say it")
+
+
 def test_a_word_next_to_a_model_is_named_as_what_it_is(base: Path, tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match=r"^a WORD and --seed cannot be given with --from"):
         make_learned(TrainOptions(word="computer", base=str(base), positives=[tmp_path], seed=1))

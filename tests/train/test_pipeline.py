@@ -50,6 +50,12 @@ def test_without_a_report_the_steps_are_logged(
         (small_config(), "cuda", "m.onnx", "torch finds none"),
         (small_config(), "cpu", ".", "got the folder"),
         (small_config(), "cpu", "/dev/null/m.onnx", "expected a writable place"),
+        (
+            small_config(),
+            "cpu",
+            "/proc/m/m.onnx",
+            "expected a writable place",
+        ),  # which root may write to, by its rights
         (small_config(encoder="speech"), "cpu", "m.onnx", "those of the encoder"),
     ],
 )

@@ -106,7 +106,7 @@ def test_the_text_is_kept_where_it_finds_more_and_promises_as_much_and_the_train
     # Whoever needs a trained network is told which file has it.
     with pytest.raises(ConfigError, match=r"made from its text.*take .*jarvis-trained\.onnx"):
         require_trained(card)
-    assert verdict(card).advice[0].commands == ("wakeword train jarvis --positives people/",)
+    assert verdict(card).advice[0].commands == ("wakeword train jarvis --positives people/ --anyway",)
 
 
 def test_ten_people_decide_and_voices_no_more(tmp_path: Path, of_text: bytes) -> None:

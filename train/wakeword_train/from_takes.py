@@ -75,10 +75,7 @@ def make_learned(options: TrainOptions) -> Path:
     check_target(out)
     lost = [point.name for point in read_model(base).card.operating_points if not point.data.startswith("made from")]
     learned = learn_takes(base, options.positives or (), out)
-    note(
-        f"learned {counted(len(learned.ways), 'new way')} to say it from {counted(learned.takes, 'take')}: found "
-        f"{learned.found_before} of them before, and {learned.found} by what the other takes teach"
-    )
+    note(learned.told(base, out))
     tell(out)
     if lost:
         note(
@@ -99,6 +96,22 @@ class Learned:
     """Takes that the model finds without these ways."""
     found: int
     """Takes that are found by what the other takes teach."""
+
+    def told(self, base: Path, out: Path) -> str:
+        """What came of it, in a line; of takes that taught nothing also why, and what to do."""
+        takes = counted(self.takes, "take")
+        if self.ways:
+            return (
+                f"learned {counted(len(self.ways), 'new way')} to say it from {takes}: found {self.found_before} of them "
+                f"before, and {self.found} by what the other takes teach"
+            )
+        why = "found all of them before; only takes that it misses can teach it"
+        if self.found_before < self.takes:
+            why = (
+                f"found {self.found_before} of them before, and what the others sound like finds no more, or would wake in "
+                "other speech; record them more clearly, or train it"
+            )
+        return f"learned nothing new from {takes}, so that {out} hears what {base} does: {why}"
 
 
 def learn_takes(base: Path, folders: Sequence[Path], out: Path) -> Learned:

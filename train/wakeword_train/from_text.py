@@ -79,7 +79,6 @@ def model_from_text(
         out = user_folder("typed") / f"{model_name(text)}-{asked}.onnx"
         if _is_current(out, text):
             return out
-        out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, model_of_text(spoken))
     return Path(out)
 
@@ -132,7 +131,7 @@ def tell(path: Path, *, takes: bool = False) -> None:
     """Say what a model is worth, and what would make it better; ``takes``: also that it learns from some."""
     card = read_model(path).card
     judged = verdict(card, str(path))
-    note(f"'{printable(card.phrase)}' is {judged}")
+    note(f"the model of '{printable(card.phrase)}' is {judged}")
     for line in judged.advice:
         note(f"to do better: {line}")
     suggest_ear(card.language)

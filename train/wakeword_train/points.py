@@ -1,9 +1,9 @@
 """The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
 import dataclasses
-import os
 import shlex
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,13 +119,13 @@ def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, events:
     points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=events.note)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
     while points[-1].kind == RateKind.FA_PER_HOUR and laxer:
-        if found(points[-1]) >= MIN_RECALL and not _is_by_luck(points[-1]):
+        if found(points[-1]) >= MIN_RECALL and not is_by_luck(points[-1]):
             break
         points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=events.note))
     return points
 
 
-def _is_by_luck(point: OperatingPoint) -> bool:
+def is_by_luck(point: OperatingPoint) -> bool:
     """Whether too few people said the word, and nothing in the background fired at the point; see ``_BY_LUCK``."""
     fired = point.false_accepts_per_hour
     return by_synthetic_voices(point) and fired is not None and not fired.count and point.target < _BY_LUCK
@@ -157,7 +157,7 @@ def default_point(points: Sequence[OperatingPoint], events: Events) -> Operating
             break
         if found(point) >= min(MIN_RECALL, found(chosen[0]) + MIN_GAIN):
             chosen = [point]
-    if chosen and _is_by_luck(chosen[0]):
+    if chosen and is_by_luck(chosen[0]):
         laxer = [point for point in by_hour if point.target <= _BY_LUCK and point.threshold < chosen[0].threshold]
         chosen = laxer[:1] or chosen
     if not by_hour:
@@ -173,7 +173,7 @@ def require_trained(card: ModelCard) -> None:
     if card.verifier is not None and card.verifier.by_phonemes_alone:
         raise ConfigError(
             f"expected a trained model to teach, got the one of {card.phrase!r} that was made from its text; "
-            + (f"take {trained}" if trained else f"train it: wakeword train {shlex.quote(card.phrase)}")
+            + (f"take {trained}" if trained else f"train it: wakeword train {shlex.quote(card.phrase)} --anyway")
         )
 
 
@@ -196,8 +196,10 @@ def check_target(out: Path) -> None:
     if out.is_dir():
         raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")
     existing = next(folder for folder in resolved(out).parents if folder.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise ConfigError(f"{out}: expected a writable place; choose another with --out")
+    try:
+        tempfile.TemporaryFile(dir=existing).close()  # a file system may take no file though the rights allow it
+    except OSError as error:
+        raise ConfigError(f"{out}: expected a writable place; choose another with --out") from error
 
 
 def put_into_place(draft: Path, points: Sequence[OperatingPoint], out: Path, events: Events) -> None:

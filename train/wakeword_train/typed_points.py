@@ -158,6 +158,6 @@ def points_of_fits(
     if not points:
         raise TooCommonError(
             f"expected a word that speech does not sound like more than {LADDER[-1]:g} times an hour, got "
-            f"{shortened(repr(spoken.keyword))}; take a longer one, or train it: wakeword train"
+            f"{shortened(repr(spoken.keyword))}; take a longer one, or train it: wakeword train --anyway"
         )
     return points

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wakeword.base.errors import ConfigError, WorkerError
-from wakeword.base.files import require_absent
+from wakeword.base.files import make_folder, require_absent
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def resumable_folder(path: Path, content: str, *, resume: bool) -> Iterator[Path
     while another process makes it.
     """
     require_absent(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = path.parent / f".{path.name}.{content[:16]}.part"
     lock = temporary.with_suffix(".lock")
     with alone_with(lock, output=path) as held:

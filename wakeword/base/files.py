@@ -17,6 +17,7 @@ from wakeword.base.errors import ConfigError
 
 _TEMPORARY = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}(?P<suffix>(\.[^.]*)?)", re.DOTALL)
 """The name of a temporary file of ``replacing``."""
+_NO_PLACE = "expected a place that can be written to, got: {}; choose another"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # The umask can only be read by setting it, for all threads: so once, at import, before other threads start.
@@ -85,7 +86,7 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
         with _failures_named(path, target.parent):
             yield target
         return
-    target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
+    make_folder(target.parent, 0o700 if private else 0o777)
     with _failures_named(path, target.parent):
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
         os.close(handle)
@@ -126,7 +127,16 @@ def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
         temporary = isinstance(name, str | os.PathLike) and Path(name).parent == folder and Path(name).name[:1] == "."
         if error.errno is None or not (temporary or (name is None and error.errno in _FULL)):
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        reason = error.strerror if error.errno in _FULL else _NO_PLACE.format(error.strerror)
+        raise OSError(error.errno, reason, str(path)) from error
+
+
+def make_folder(folder: Path, mode: int = 0o777) -> None:
+    """Make a folder and those above it. ``OSError``, as the file system has it, says that a place to write is needed."""
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, _NO_PLACE.format(error.strerror), str(folder)) from error
 
 
 def require_absent(folder: Path) -> None:
@@ -143,7 +153,7 @@ def new_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
     system does.
     """
     require_absent(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with _failures_named(path, path.parent):
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:

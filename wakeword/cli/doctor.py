@@ -81,10 +81,10 @@ def doctor(
     if as_json:
         verdict = {"usable": examination.usable, "answer": examination.answer}
         print(json.dumps({**asdict(examination), **verdict}, allow_nan=False))
+        if examination.error is not None:
+            complain(examination.error)
     else:
         _print(examination)
-    if examination.error is not None:
-        complain(examination.error)
     if not examination.usable:
         raise typer.Exit(1)
 

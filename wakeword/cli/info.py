@@ -13,7 +13,7 @@ from wakeword.cli.options import MODEL_HELP
 from wakeword.cli.ranges import model_names
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_of
+from wakeword.format.point_warnings import hourly_shown, range_shown, recall_shown, warnings_of
 from wakeword.model.model import load_model
 
 
@@ -44,7 +44,7 @@ def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
     if card.language != "en":
         heard = ", ".join(f"{hours:.1f} h {printable(name)}" for name, hours in card.hours_by_language.items())
         yield "language", f"{printable(card.language)}; speech that training heard: {heard or 'not known'}"
-    about = "version", f"{printable(card.version)}, licence {printable(card.licence)}"
+    about = "version", printable(card.edition)
     points = ", ".join(printable(point.name) for point in card.operating_points if point.name != card.default_point)
     if card.default_point is None:
         yield "default point", f"none; give --threshold or --point ({points or 'it has none: calibrate it'})"
@@ -64,7 +64,7 @@ def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
 def _found(point: OperatingPoint) -> str:
     """Recall with its interval, and what it was measured on."""
     value, low, high = recall_shown(point)
-    shown = f"{value:.0%} of the time ({low:.0%} to {high:.0%})"
+    shown = f"{value:.0%} of the time ({range_shown(low, high)})"
     if (folds := point.by_folds) is not None:
         found = round(point.recall * point.positives)
         own = f"; this file alone found {found} of {point.positives}" if point.positives else ""

@@ -15,7 +15,7 @@ from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
 from wakeword.cli.options import JsonOption
 from wakeword.format.card import ModelCard
-from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings, warnings_of
+from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings_of
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
 from wakeword.model.installing import Installed, install_model, remove_model
 from wakeword.model.model import read_model
@@ -67,10 +67,10 @@ def _install(installed: Installed) -> None:
     card = installed.model.card
     print(f"installed {printable(installed.path)}")
     print(f"SHA-256   {installed.sha256}")
-    print(f"word      {printable(card.phrase)}, version {printable(card.version)}, licence {printable(card.licence)}")
+    print(f"word      {printable(card.phrase)}, version {printable(card.edition)}")
     print(f"use       wakeword listen --keyword {shlex.quote(installed.name)}")
     if card.default_point is not None:
-        for line in warnings(card.phrase, card.point()):
+        for line in warnings_of([(card.phrase, card.point())]):
             note(line)
 
 

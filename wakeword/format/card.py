@@ -67,6 +67,11 @@ class ModelCard:
     MEASURED_WITH: ClassVar = "measured_with_recogniser"
     """Entry of ``training``: the digest of an earlier phoneme recogniser, with which the points were measured."""
 
+    @property
+    def edition(self) -> str:
+        """The version, and the licence if it is known: a user's own model has none."""
+        return self.version if self.licence == ModelCard.licence else f"{self.version}, licence {self.licence}"
+
     def __post_init__(self) -> None:
         if not isinstance(self.phrase, str) or not self.phrase.strip():
             raise ConfigError(f"expected a phrase of one or more words, got {shortened(repr(self.phrase))}")

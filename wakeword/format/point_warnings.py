@@ -13,6 +13,8 @@ OFTEN = 5.0
 """More false accepts an hour than these are too many for anyone who listens to speech."""
 _FEW = 10
 """Fewer positives than these say next to nothing of recall."""
+_WIDE = 0.6
+"""An interval of recall that is wider than this may hold nearly none and nearly all."""
 
 
 def recall_shown(point: OperatingPoint) -> tuple[float, float, float]:
@@ -20,6 +22,12 @@ def recall_shown(point: OperatingPoint) -> tuple[float, float, float]:
     if point.by_folds is not None:
         return point.by_folds.recall.value, point.by_folds.recall.low, point.by_folds.recall.high
     return point.recall, point.recall_low, point.recall_high
+
+
+def range_shown(low: float, high: float) -> str:
+    """The ends of an interval of shares, and that it promises nothing where it is wide."""
+    nothing = "nothing can be promised: " if high - low > _WIDE else ""
+    return f"{nothing}{low:.0%} to {high:.0%}"
 
 
 def hourly_shown(point: OperatingPoint) -> float | None:
@@ -54,11 +62,6 @@ def limits(point: OperatingPoint) -> Iterator[str]:
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:
         yield f"{point.name} {limit}"
-
-
-def warnings(keyword: str, point: OperatingPoint) -> list[str]:
-    """One line for each limit of what was measured at the point."""
-    return warnings_of([(keyword, point)])
 
 
 def warnings_of(chosen: Iterable[tuple[str, OperatingPoint]]) -> list[str]:

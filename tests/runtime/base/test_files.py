@@ -172,6 +172,16 @@ def test_a_failure_names_no_temporary_file(tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(PermissionError) as failed, make(tmp_path / "x.csv"):
             raise AssertionError("the block was entered")
         assert failed.value.filename == str(tmp_path / "x.csv")
+        assert "expected a place that can be written to, got: Permission denied" in str(failed.value)
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_what_was_expected() -> None:
+    for make in (replacing, new_folder):
+        with (
+            pytest.raises(OSError, match=r"expected a place that can be written to.*/dev/null/x"),
+            make(Path("/dev/null/x/y.csv")),
+        ):
+            raise AssertionError("the block was entered")
 
 
 def test_failures_of_other_files_keep_their_name(tmp_path: Path) -> None:

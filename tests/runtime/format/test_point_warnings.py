@@ -15,8 +15,8 @@ from wakeword.format.point_warnings import (
     hourly_shown,
     is_supported,
     positives,
+    range_shown,
     recall_shown,
-    warnings,
     warnings_of,
 )
 from wakeword.model.installed import shipped_models
@@ -33,7 +33,7 @@ def point(name: str = "fpr=0.03", data: str = "my own recordings", **fields: obj
 
 
 def lines(one: OperatingPoint, what: str) -> list[str]:
-    return [line for line in warnings("low", one) if what in line]
+    return [line for line in warnings_of([("low", one)]) if what in line]
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, 
 
 def test_a_rate_an_hour_that_was_not_measured_is_warned_of() -> None:
     assert not is_supported(point("fa_per_hour=0.5"))
-    (line,) = warnings("low", point("fa_per_hour=0.5"))
+    (line,) = warnings_of([("low", point("fa_per_hour=0.5"))])
     assert "not measured on background" in line
 
 
 def test_an_fpr_without_background_or_of_one_kind_of_words_is_warned_of() -> None:
     complete = point(fpr_negatives=FEW, fpr_near_negatives=FEW, false_accepts_per_hour=Rate(5, 1, 99, 5, 1.0))
-    assert not list(warnings("low", complete))
+    assert not list(warnings_of([("low", complete)]))
     assert not is_supported(complete)
     for absent, said in (
         ("false_accepts_per_hour", "not measured on background"),
         ("fpr_negatives", "the rate of close words alone"),
         ("fpr_near_negatives", "the rate of other words alone"),
     ):
-        (line,) = warnings("low", dataclasses.replace(complete, **{absent: None}))
+        (line,) = warnings_of([("low", dataclasses.replace(complete, **{absent: None}))])
         assert line.startswith("warning: low: fpr=0.03 ")
         assert said in line
 
@@ -112,10 +112,12 @@ def test_a_point_of_more_than_five_false_accepts_an_hour_is_warned_of(hourly: in
     measured = Rate(hourly, 0.5 * hourly, 2 * hourly, hourly, 1.0)
     by_clips = point(fpr_negatives=FEW, fpr_near_negatives=FEW, false_accepts_per_hour=measured)
     by_hour = point(f"fa_per_hour={hourly}", false_accepts_per_hour=measured, assurance=0.9)
-    assert [f"fired {hourly} times an hour in 1.00 h" in line for line in warnings("low", by_clips)] == [True] * (
+    assert [f"fired {hourly} times an hour in 1.00 h" in line for line in warnings_of([("low", by_clips)])] == [
+        True
+    ] * (hourly > OFTEN)
+    assert [f"up to {hourly} times an hour" in line for line in warnings_of([("low", by_hour)])] == [True] * (
         hourly > OFTEN
     )
-    assert [f"up to {hourly} times an hour" in line for line in warnings("low", by_hour)] == [True] * (hourly > OFTEN)
 
 
 def test_a_limit_that_several_keywords_have_is_one_line() -> None:
@@ -149,3 +151,8 @@ def test_the_commands_show_the_warnings_of_the_shipped_models_once(cli) -> None:
         assert cli("info", path).err.splitlines() == warnings_of(chosen[-1:])
     assert listed.err.splitlines() == warnings_of(chosen)
     assert len(set(listed.err.splitlines())) == len(listed.err.splitlines())
+
+
+def test_a_range_that_holds_nearly_none_and_nearly_all_promises_nothing() -> None:
+    assert range_shown(0.34, 0.65) == "34% to 65%"
+    assert range_shown(0.05, 1.0) == "nothing can be promised: 5% to 100%"

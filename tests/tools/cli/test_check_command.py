@@ -25,7 +25,7 @@ def test_text_and_json_say_the_same(cli) -> None:
     assert shown.status == as_json.status == 0
     content = json.loads(as_json.out)
     assert "comparing 'stop' with what people say" in shown.err
-    assert shown.out.startswith(f"stop: {content['grade']}\n")
+    assert shown.out.startswith(f"stop: {content['grade']} (the word, by what people say; `train` and")
     assert content["grade"] == "poor"
     assert f"{content['phonemes']} phonemes, {content['syllables']} syllable " in shown.out
     assert len(content["said"]) == 10

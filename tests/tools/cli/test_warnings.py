@@ -9,7 +9,7 @@ import soundfile
 from support.builders import band_model_bytes
 
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.format.point_warnings import warnings
+from wakeword.format.point_warnings import warnings_of
 from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
 
@@ -31,7 +31,7 @@ def test_the_warnings_of_the_chosen_point_are_the_same_everywhere(cli, model: Pa
     soundfile.write(quiet, np.zeros(16_000), 16_000)
     commands = [("scan", quiet), ("listen", "--input", quiet)]
     for chosen, options in ((RATE, ()), (CLIPS, ("--point", "fpr=0.03"))):
-        wanted = list(warnings("low", chosen))
+        wanted = list(warnings_of([("low", chosen)]))
         assert wanted
         for command in commands:
             done = cli(*command, "--model", model, *options)

@@ -7,7 +7,7 @@ from support.reported import card
 
 from wakeword.format.operating_point import Rate
 from wakeword_train.points import ENROLMENT
-from wakeword_train.report.verdict import Verdict, VerdictGrade, verdict
+from wakeword_train.report.verdict import Verdict, VerdictGrade, _why, verdict
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,23 @@ def test_of_a_fine_tuned_model_the_takes_count_and_the_new_scale_is_explained() 
     # The command that trains a word from nothing would lose the fine-tuning.
     assert not verdict(after).advice[-1].commands
     assert str(verdict(after).advice[-1]).endswith(": the same command, with --background my_rooms/ added")
+
+
+def test_figures_that_a_reader_would_wonder_at_are_explained() -> None:
+    few = card(0.75, 2.0)
+    (lax,) = few.operating_points
+    assert verdict(few).why == ()
+    (people,) = _why(few, lax, 0.8)
+    assert people.startswith("People can be found more often than these voices")
+    luck = dataclasses.replace(lax, target=1.0, false_accepts_per_hour=Rate(0.0, 0.0, 1.8, 0, 2.0))
+    for strict, reason in (
+        (luck, "would be set by luck"),
+        (dataclasses.replace(lax, target=1.0), "would find too few"),
+    ):
+        points = (dataclasses.replace(strict, name="strict"), lax)
+        (why,) = verdict(dataclasses.replace(few, operating_points=points)).why
+        assert why.startswith("It may wake 2 times an hour, as the next stricter setting, once an hour, ")
+        assert reason in why
 
 
 def test_the_next_command_is_whole() -> None:

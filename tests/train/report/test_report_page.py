@@ -78,6 +78,11 @@ def test_the_page_counts_what_is_found_missed_and_wakes_it_by_mistake(sound: Pat
     assert [made.count(word) for word in ("<li>hay ", "<li>&lt;u&gt;bay", "<li>low ")] == [1, 1, 0]
 
 
+def test_words_that_people_say_stand_before_invented_ones(sound: Path) -> None:
+    made = judged_page(sound)
+    assert made.index("<li>hay ") < made.index("<li>&lt;u&gt;bay") < made.index("sounds like “atheeta”")
+
+
 def test_no_phonemes_are_shown_but_what_they_sound_like(sound: Path) -> None:
     made = judged_page(sound)
     assert "sounds like “atheeta” <audio" in made

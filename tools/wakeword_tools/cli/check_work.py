@@ -129,7 +129,11 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
     screen, lines = console(), _graded(advice)
     width = max(map(len, lines))
     of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
-    screen.print(f"{printable(advice.keyword)}{of}: {advice.grade}")
+    screen.print(
+        f"{printable(advice.keyword)}{of}: {advice.grade} (the word, by what people say; `train` and `listen --say` judge "
+        "a model of it, by what that hears)",
+        soft_wrap=True,
+    )
     for text, (grade, why) in lines.items():
         screen.print(f"  {text:<{width}}  {grade:<4}  ({why})", soft_wrap=True)
     screen.print(f"  spoken as    {' or '.join(' '.join(way) for way in advice.ways[:3])}", soft_wrap=True)

@@ -9,6 +9,7 @@ from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.kinds import Kind
+from wakeword_tools.texts.phonemes import known_ways, words_of
 from wakeword_train.data.clips import Clip
 from wakeword_train.report.markup import bullets, commands, document, sound, spoken, text
 from wakeword_train.report.verdict import NextStep, verdict
@@ -33,6 +34,7 @@ def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
         f"<h1>{text(card.phrase)}</h1><p>A wake word, trained on {text(card.version)}.</p>",
         f'<p class="{judged.grade}"><b>{judged.grade.capitalize()}.</b> '
         f"It {text(judged.finds)}; it {text(judged.wakes)}.</p>",
+        *(f"<p>{text(sentence)}</p>" for sentence in judged.why),
         findings(card, result.second_stage),
         f"<h2>What to do next</h2><ol>{steps}</ol>",
     ]
@@ -143,11 +145,13 @@ def _woke(what: str, rate: Rate | None) -> list[str]:
 
 
 def _close_words(heard: HeardClips, threshold: float) -> str:
-    """The words that sound like it and wake it, each once, the surest first."""
+    """The words that sound like it and wake it, each once: those of the dictionary, which people say, before others, and
+    of both the surest first."""
     fired: dict[str, Path] = {}
     for clip, score in heard:
         if score >= threshold:
             fired.setdefault(clip.word, clip.path)
-    items = [f"{spoken(word)} {sound(path)}" for word, path in [*fired.items()][:_MAX_ROWS]]
-    more = f" (the surest {_MAX_ROWS} of {len(fired)})" if len(fired) > _MAX_ROWS else ""
+    first = sorted(fired, key=lambda word: not all(map(known_ways, words_of(word))))
+    items = [f"{spoken(word)} {sound(fired[word])}" for word in first[:_MAX_ROWS]]
+    more = f" ({_MAX_ROWS} of {len(fired)}: real words, then the surest)" if len(fired) > _MAX_ROWS else ""
     return f"<p>These words sound like it and woke it{more}:</p>{bullets(items)}" if items else ""

@@ -9,11 +9,11 @@ from pathlib import Path
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.point_warnings import is_supported
+from wakeword.format.point_warnings import is_supported, range_shown
 from wakeword.takes.take import learn_voice
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_train.ear import ear_of_digest
-from wakeword_train.points import COMPARED, ENROLMENT, FEW_PEOPLE, TYPED, by_synthetic_voices, found
+from wakeword_train.points import COMPARED, ENROLMENT, FEW_PEOPLE, TYPED, by_synthetic_voices, found, is_by_luck
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -50,6 +50,8 @@ class Verdict:
     """How often it wakes by mistake."""
     advice: tuple[NextStep, ...]
     """What would make it better, the most useful first."""
+    why: tuple[str, ...] = ()
+    """Sentences about figures that a reader would wonder at."""
 
     def __str__(self) -> str:
         return f"{self.grade}: {self.finds}; {self.wakes}"
@@ -82,9 +84,26 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     rate = point.target if point.kind == "fa_per_hour" else None
     wakes = _wakes(point, _counted_in_english(card))
-    return Verdict(
-        _grade(point, share, rate), finds, wakes, tuple(_advice(card, point, share or found(point), rate, model))
-    )
+    advice = tuple(_advice(card, point, share or found(point), rate, model))
+    return Verdict(_grade(point, share, rate), finds, wakes, advice, tuple(_why(card, point, share)))
+
+
+def _why(card: ModelCard, point: OperatingPoint, share: float) -> Iterator[str]:
+    """Why people find more than voices do (``share``: people), and why a laxer point than the strictest is the default."""
+    if share > found(point):
+        yield (
+            "People can be found more often than these voices, some of which sound like nobody: what voices find says "
+            "little, so that other words, which people said, decide."
+        )
+    hourly = [one for one in card.operating_points if one.kind == point.kind == "fa_per_hour" and is_supported(one)]
+    stricter = max((one for one in hourly if one.target < point.target), key=lambda one: one.target, default=None)
+    if stricter is not None:
+        reason = "would find too few"
+        if is_by_luck(stricter):
+            reason = (
+                "would be set by luck, by the one sound that came nearest, as nothing in so few hours of speech woke it"
+            )
+        yield f"It may wake {_often(point.target)}, as the next stricter setting, {_often(stricter.target)}, {reason}."
 
 
 def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, float]:
@@ -105,7 +124,7 @@ def _found_by_synthetic(card: ModelCard, point: OperatingPoint) -> tuple[str, fl
     people = ear_of_digest(digest).people.people_found(found(point), phonemes)
     finds = (
         f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
-        f"their text and said by people ({people.low:.0%} to {people.high:.0%} for nine of ten words{own})"
+        f"their text and said by people ({range_shown(people.low, people.high)} for nine of ten words{own})"
     )
     return finds, people.middle
 
@@ -139,18 +158,20 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     if card.language != ENGLISH:
         others = f"those of {people.words} words of {' and '.join(map(name_of_language, people.languages))}"
     finds = "made from its text, not trained: " + (
-        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} ({point.recall_low:.0%} to "
-        f"{point.recall_high:.0%} for nine of ten words; fewer in noise)"
+        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} "
+        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten words; fewer in noise)"
         if measured
         else f"how many people it finds is not known, as English words say nothing of {name_of_language(card.language)}"
     )
     better = (
-        "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it"
+        "train it, which takes some minutes: it then costs less while people talk, and your recordings can teach it. This "
+        "judges the model, by what it hears; `wakeword check` judges the word, by what people say, and --anyway trains a "
+        "poor one too"
     )
     of_people = ""
     if COMPARED in card.training:
         better, of_people = "train it with recordings of several people, who then decide", " --positives people/"
-    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{of_people}",))
+    advice = NextStep(better, (f"wakeword train {shlex.quote(card.phrase)}{_language(card)}{of_people} --anyway",))
     share = point.recall if measured else 0.0
     return Verdict(_grade(point, share, point.target), finds, _wakes(point, _counted_in_english(card)), (advice,))
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import alone_with, remove_held
-from wakeword.base.files import DAMAGED, file_sha256
+from wakeword.base.files import DAMAGED, file_sha256, make_folder
 from wakeword.batch.jobs.work import KeptItem
 
 _VERSION = 1
@@ -128,7 +128,7 @@ def open_journal(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
     """
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path}: expected a journal of results or nothing, got no regular file; rename it")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with alone_with(path) as file:
         journal = Journal(file, path)
         journal.open(work, resume=resume)
