@@ -4,7 +4,7 @@
 ``scripts.make_recogniser`` leaves out: a recogniser confuses less in people whom it was taught by. The dictionary gives the
 phonemes of each utterance, the recogniser gives what it hears, and the two are aligned with the fewest edits. The same
 recordings give the same table. ``--foreign CODE=FOLDER`` counts other languages, in the symbols of ``plain_sounds``, and
-``--recogniser FOLDER`` another recogniser than the included one.
+``--recogniser FOLDER`` another recogniser than the included one. ``--errors`` compares recognisers by what they get wrong.
 """
 
 import argparse
@@ -24,8 +24,9 @@ from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.texts.phonemes import is_vowel
-from wakeword_tools.texts.plain_sounds import is_plain_vowel
+from wakeword_tools.texts.plain_sounds import is_plain_vowel, plain_sounds
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT
 
 _MAX_SECONDS = 9.0
@@ -89,6 +90,40 @@ def count(network: PhonemeNetwork, utterances: Iterable[SpokenUtterance]) -> Cou
     return found
 
 
+def sounds_wrong(network: PhonemeNetwork, utterances: Iterable[SpokenUtterance]) -> tuple[int, int]:
+    """The fewest edits from what is said in other languages to what is heard, and the sounds that are said. What is heard
+    is written in ``plain_sounds`` too, so that recognisers of different habits can be compared."""
+    edits = sounds = 0
+    for one in utterances:
+        if len(one.samples) <= _MAX_SECONDS * SAMPLE_RATE:
+            said = [sound for word in one.words for sound in word[0].phones]
+            tokens = heard_tokens(network, network.log_probabilities(one.sound))
+            heard = [sound for token in tokens for sound in plain_sounds(token, ENGLISH)]
+            edits, sounds = edits + _edits(said, heard), sounds + len(said)
+    return edits, sounds
+
+
+def _edits(said: Sequence[str], heard: Sequence[str]) -> int:
+    costs = np.arange(len(heard) + 1)
+    for sound in said:
+        kept = np.minimum(costs[1:] + 1, costs[:-1] + [sound != one for one in heard])
+        costs = np.minimum.accumulate(np.concatenate([costs[:1] + 1, kept]) - np.arange(len(costs))) + np.arange(
+            len(costs)
+        )
+    return int(costs[-1])
+
+
+def print_errors(network: PhonemeNetwork, folders: Iterable[str], readers: Sequence[str]) -> None:
+    """Print the share of sounds that are wrong in each folder of another language, ``CODE=FOLDER``."""
+    every = []
+    for folder in folders:
+        edits, sounds = sounds_wrong(network, read_foreign([folder], readers)[1])
+        every.append((edits, sounds))
+        print(f"{Path(folder).name}: {edits / max(1, sounds):.1%} of {sounds} sounds")  # noqa: T201
+    edits, sounds = np.sum(every, axis=0)
+    print(f"all: {edits / sounds:.1%} of {sounds} sounds")  # noqa: T201
+
+
 def main() -> None:
     """Write the table and print how many phonemes were counted."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -96,11 +131,16 @@ def main() -> None:
     parser.add_argument("--foreign", action="append", default=[], help="a folder of another language, as de=FOLDER")
     parser.add_argument("--recogniser", type=Path, default=encoders_folder(), help="the folder of another recogniser")
     parser.add_argument("--leave-out", action="append", default=[], help="a reader who was not taught; repeatable")
+    parser.add_argument("--errors", action="store_true", help="print what is wrong in --foreign, and write nothing")
     given = parser.parse_args()
     encoders = given.recogniser
     digest = file_digest(encoders / PHONEMES_FILE)
+    network = load_phonemes(encoders / PHONEMES_FILE, digest)
+    if given.errors:
+        print_errors(network, given.foreign, given.leave_out)
+        return
     strangers = read_taught(given.folders, given.leave_out)[1] + read_foreign(given.foreign, given.leave_out)[1]
-    counts = count(load_phonemes(encoders / PHONEMES_FILE, digest), strangers)
+    counts = count(network, strangers)
     table = {phoneme: dict(counts[phoneme].most_common()) for phoneme in sorted(counts)}
     with replacing(encoders / CONFUSIONS_FILE) as temporary:
         temporary.write_text(
