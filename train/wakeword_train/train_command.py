@@ -81,10 +81,14 @@ def _train(
     if out.absolute() == trained.absolute():
         raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
-    _judge(options, settings)
+    note(COMPARING.format(settings.keyword))
+    # A user who wrote a configuration for a word has decided.
+    _note_all(judge_words(settings, anyway=options.anyway or options.config is not None))
     suggest_ear(settings.language)
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
-    _announce(options, settings, folders)
+    _note_all(describe_plan(settings, folders))
+    if options.engine is not None:
+        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
     with phases_shown(phases_of(settings)) as events:
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
@@ -108,20 +112,6 @@ def _train(
 def _note_all(lines: Iterable[str]) -> None:
     for line in lines:
         note(line)
-
-
-def _judge(options: TrainOptions, settings: TrainConfig) -> None:
-    """Say what is to be said of the word. Raises as ``judge_words``."""
-    note(COMPARING.format(settings.keyword))
-    # A user who wrote a configuration for a word has decided.
-    _note_all(judge_words(settings, anyway=options.anyway or options.config is not None))
-
-
-def _announce(options: TrainOptions, settings: TrainConfig, folders: DataFolders) -> None:
-    """Say what the run will do, and for how long."""
-    _note_all(describe_plan(settings, folders))
-    if options.engine is not None:
-        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
 
 
 def _installed_voices() -> bool:
