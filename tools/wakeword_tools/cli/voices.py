@@ -32,7 +32,8 @@ def voices(
         _list(language, as_json=as_json)
         return
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.voice_files import KOKORO, install_kokoro
+    from wakeword_tools.engines.kokoro import KOKORO
+    from wakeword_tools.voices.voice_files import install_kokoro
 
     if what != KOKORO:
         raise typer.BadParameter(f"expected kokoro to install, got {what!r}; other voices are those of a command")
@@ -73,10 +74,10 @@ def _listed(language: str) -> Iterator[dict[str, object]]:
     ``folder``: of the voices that the user has installed; ``None``: they come with the engine. ``speaks``: speakers of the
     language; the others say it with their accent.
     """
+    from wakeword_tools.engines.kokoro import KOKORO
     from wakeword_tools.engines.registry import installed_engines, voices_in
     from wakeword_tools.engines.synthesizer import of_language
     from wakeword_tools.engines.voice import kokoro_folder
-    from wakeword_tools.voices.voice_files import KOKORO
 
     for kind, engines in (("fast", installed_engines("fast")), ("natural", installed_engines("natural"))):
         for engine in engines:

