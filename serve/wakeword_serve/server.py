@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -116,11 +115,9 @@ class Server:
             writer.close()
 
     async def _check(self) -> None:
-        """Measure how late this task itself is, and how long streams wait."""
+        """Measure how long streams wait."""
         while True:
-            due = time.monotonic() + _CHECK_SECONDS
             await asyncio.sleep(_CHECK_SECONDS)
-            self.telemetry.loop_delay.observe(max(0.0, time.monotonic() - due))
             if (load := self._shared.threads.load()) is not None:
                 self.load = load
                 self.telemetry.load.set(load)

@@ -49,7 +49,6 @@ class Telemetry:
         self.dropped = counter("audio_dropped_seconds", unheard, ["reason"])
         scored = "From the receipt of a chunk in which windows end to the end of their scoring."
         self.delay = histogram("processing_seconds", scored)
-        self.loop_delay = histogram("loop_delay_seconds", "How late the event loop was for a regular task.")
         self.load = gauge("load", "Seconds of waiting and scoring for a second of audio; late above 1.")
         self.models = gauge("models", "Models offered.")
         self.refused = gauge("models_refused", "Files in the models' folder that are unusable.")

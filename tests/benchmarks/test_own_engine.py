@@ -12,7 +12,7 @@ from wakeword.audio.audio_file import read_audio
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import speech_like
 from wakeword.model.installed import assets_folder
-from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, first_end, read_engine
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, first_end, read_subject
 
 
 def test_one_model_serves_as_several_keywords_and_never_fires() -> None:
@@ -35,7 +35,7 @@ def test_the_engine_is_imported_when_it_is_asked_for() -> None:
 def test_our_own_streaming_interface_gives_the_scores_that_are_judged(tmp_path: Path) -> None:
     sound = read_audio(assets_folder() / "audio" / "demo.flac")[: 3 * SAMPLE_RATE]
     (tmp_path / "own.onnx").write_bytes(random_model_bytes("attention", 2))
-    file, model = read_engine(f"ours:{tmp_path / 'own.onnx'}")
+    model = read_subject(file := tmp_path / "own.onnx")
     expected = SubjectScorer([model]).score([sound])[0]
     running, pcm = OURS.open([file]), (sound * 32_768).astype(np.int16)
     for _ in range(2):

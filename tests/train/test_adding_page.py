@@ -15,7 +15,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_subject
 from wakeword_train.config import build_config
 from wakeword_train.fitting import Trainer
 from wakeword_train.methods.registry import LossSettings, method_named
@@ -85,7 +85,7 @@ def test_the_exporter_writes(cli, tmp_path: Path) -> None:
 
 def test_the_wake_word_engine_is_scored(tmp_path: Path) -> None:
     (tmp_path / "word.loud").write_text("marvin")
-    _, model = read_engine(f"loud:{tmp_path / 'word.loud'}")
+    model = read_subject(tmp_path / "word.loud")
     assert (model.card.phrase, model.card.engine) == ("marvin", "Loud")
     (scores,) = SubjectScorer([model]).score([np.repeat(np.float32([0.25, 0.75]), HOP_SAMPLES)])
     assert scores[:3].tolist() == [0.25, 0.75, 0.0]

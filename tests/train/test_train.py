@@ -20,9 +20,8 @@ from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.heads.fit_heads import HeadEpoch
 from wakeword_train.second_stage.heads.gru_head import PointsAlone
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.train_command import advice_on, judge_words
-from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import EpochReport, adversary_advice
+from wakeword_train.train_command import judge_words
+from wakeword_train.training_run import EpochReport
 
 CONFIG = """
 keyword = "updown"
@@ -233,39 +232,17 @@ def epoch_with(*, before: float, after: float) -> EpochReport:
     return EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
 
 
-@pytest.mark.parametrize(
-    ("epoch", "expected"),
-    [
-        (epoch_with(before=0.4, after=0.9), None),
-        (epoch_with(before=0.4, after=0.3), "easier points"),
-    ],
-)
-def test_an_adversary_that_misses_what_it_looks_for_is_reported_in_one_line(
-    epoch: EpochReport, expected: str | None
-) -> None:
-    advice = adversary_advice([epoch.health, epoch.health])
-    assert (advice is None) is (expected is None)
-    if advice is not None and expected is not None:
-        assert expected in advice
-        assert "\n" not in advice
-
-
-def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
-    good, bad = epoch_with(before=0.4, after=0.9), epoch_with(before=0.4, after=0.3)
-    heads = [[HeadEpoch(1, "warm-up", 0.2, None), HeadEpoch(2, "drocc-lf", 0.2, bad.health)]]
+def test_the_record_of_a_head_is_its_last_epoch() -> None:
+    health = epoch_with(before=0.4, after=0.9).health
+    heads = [[HeadEpoch(1, "warm-up", 0.2, None), HeadEpoch(2, "drocc-lf", 0.2, health)]]
     held_out = HeldOut({}, {}, 0.0)
     card = VerifierCard(0.0, 64, "0" * 64, Fusion(0.0, 1.0, 1.0, 0.0, 0.0, 1.0), 0.0)
     second = SecondStageResult(head=b"", card=card, held_out=held_out, description="", fingerprint="", heads=heads)
-    result = TrainingResult(Path(), [], [], [good], second)
-    assert advice_on(dataclasses.replace(result, second_stage=None)) == []
-    (advice,) = advice_on(result)
-    assert "in 1 of 1 epochs of the second stage's heads the adversary ended on easier points" in advice
     assert second.head_training == dataclasses.asdict(heads[0][1])
     alone = PointsAlone(2.0, ((0.5, 2.0),))
     record = dataclasses.replace(second, alone=alone).head_training
     assert record == dataclasses.asdict(heads[0][1]) | {"alone": {"hours": 2.0, "points": ((0.5, 2.0),)}}
     assert dataclasses.replace(second, heads=()).head_training is None
-    assert len(advice_on(dataclasses.replace(result, reports=[bad]))) == 2
 
 
 def test_the_line_of_an_epoch_says_what_the_adversary_did() -> None:

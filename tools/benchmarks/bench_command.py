@@ -11,13 +11,13 @@ from benchmarks.streams import STREAM_COUNTS
 from wakeword.base.files import resolved
 from wakeword.cli.console import note
 from wakeword.cli.options import DEFAULT_KEYWORD
-from wakeword.cli.steps import progress
+from wakeword.cli.steps import steps_shown
 from wakeword.cli.tables import console, table
 
 
 def run_benchmark(options: BenchmarkOptions) -> None:
     """Measure, and print the results. Raises ``ModelError`` if the model cannot be used."""
-    with progress("measuring", 1.0) as update:
+    with steps_shown("measuring") as steps:
         done = benchmark(
             str(resolved(options.model)) if options.model is not None else options.keyword or DEFAULT_KEYWORD,
             seconds=options.seconds,
@@ -25,7 +25,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
             paced_seconds=options.paced_seconds,
             stream_counts=options.streams or STREAM_COUNTS,
             recording=options.recording,
-            advance=update,
+            advance=steps.share,
         )
     for name, reason in done.absent.items():
         note(f"{name}: {reason}; measured without it")

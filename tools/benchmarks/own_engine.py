@@ -53,5 +53,4 @@ OURS = Contender(
     # The detector's module: `wakeword` alone imports nothing before it is used.
     package="wakeword.engine",
     open=OwnEngine,
-    takes="WORD|FILE",
 )

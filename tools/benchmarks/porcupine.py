@@ -87,7 +87,6 @@ ENGINE = Contender(
     distribution="pvporcupine",
     package="pvporcupine",
     open=PorcupineEngine,
-    takes="FILE.ppn",
     read=_read,
     where="as its sensitivity: 1.05 less 1.05 times the threshold",
     install="pip install pvporcupine",

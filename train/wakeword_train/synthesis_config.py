@@ -39,8 +39,8 @@ class SynthesisConfig:
     negative_texts: str = "words"
     """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
-    """Text-to-speech engines to use: ``espeak-ng``; ``piper:FOLDER`` of voices; ``kokoro``, installed;
-    ``command:FILE.toml`` for anything else; ``installed`` for the fast ones of this machine."""
+    """Text-to-speech engines to use: ``espeak-ng``; ``kokoro``, installed; ``command:FILE.toml`` for anything else;
+    ``installed`` for the fast ones of this machine."""
     also: tuple[str, ...] = ()
     """Other phrases that wake the model too, such as "ok marvin" with "hey marvin"."""
     say: tuple[str, ...] = ()

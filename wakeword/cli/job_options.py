@@ -14,7 +14,7 @@ from wakeword.batch.jobs.journal import Journal, open_journal
 from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.batch.jobs.work import Report
 from wakeword.cli.console import note
-from wakeword.cli.steps import progress
+from wakeword.cli.steps import steps_shown
 
 
 def jobs_option(text: str) -> Any:
@@ -78,8 +78,8 @@ def how_to_go_on(is_kept: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def audio_progress(what: str, total: float) -> Iterator[Report]:
-    """``progress`` of work on audio, with its hours a second: yields the function for workers to report to."""
-    with progress(what, total) as update:
+    """The share of work on audio that is done, with its hours a second: yields the function for workers to report to."""
+    with steps_shown(what) as steps:
         started = time.monotonic()
         done = hours = 0.0
 
@@ -87,6 +87,6 @@ def audio_progress(what: str, total: float) -> Iterator[Report]:
             nonlocal done, hours
             done, hours = done + size, hours + seconds / 3600
             rate = hours / max(1e-3, time.monotonic() - started)
-            update(done, f"{rate:.3g} audio hours a second")
+            steps.share(done / total if total else 1.0, f"{rate:.3g} audio hours a second")
 
         yield report

@@ -30,35 +30,29 @@ class _Action(StrEnum):
 def models(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
     what: Annotated[
-        str | None, typer.Argument(metavar="[FILE|URL|NAME]", help="The model to install, or the name to remove.")
+        str | None, typer.Argument(metavar="[FILE|NAME]", help="The model to install, or the name to remove.")
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="Install under this name. Default: the model's phrase.")
-    ] = None,
-    sha256: Annotated[
-        str | None, typer.Option("--sha256", metavar="HEX", help="Install only a file of this SHA-256.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Install in place of a model of the same name.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the models that are known by name, install one, or remove one.
 
-    A model that is installed, from a file or an https address, is found by every command: --keyword NAME. The names of
-    included models always mean these.
+    A model that is installed is found by every command: --keyword NAME. The names of included models always mean these.
     """
     if (action is _Action.LIST) != (what is None):
-        wanted = {_Action.LIST: "nothing after list", _Action.INSTALL: "a FILE or a URL", _Action.REMOVE: "a NAME"}
+        wanted = {_Action.LIST: "nothing after list", _Action.INSTALL: "a FILE", _Action.REMOVE: "a NAME"}
         raise typer.BadParameter(f"expected {wanted[action]}, got {'nothing' if what is None else repr(what)}")
-    if (action is not _Action.INSTALL and (name is not None or sha256 is not None or replace)) or (
-        action is not _Action.LIST and as_json
-    ):
-        raise typer.BadParameter("--name, --sha256 and --replace are options of models install, --json of models list")
+    if (action is not _Action.INSTALL and (name is not None or replace)) or (action is not _Action.LIST and as_json):
+        raise typer.BadParameter("--name and --replace are options of models install, --json of models list")
     if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
         raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")
     if what is None:
         _list_models(as_json=as_json)
     elif action is _Action.INSTALL:
-        _install(install_model(what, name=name, sha256=sha256, replace=replace))
+        _install(install_model(what, name=name, replace=replace))
     else:
         print(f"removed {printable(remove_model(what))}")
 

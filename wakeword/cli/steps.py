@@ -70,10 +70,3 @@ def steps_shown(title: str = "starting") -> Iterator[Steps]:
     )
     with bars:
         yield steps
-
-
-@contextmanager
-def progress(what: str, total: float) -> Iterator[Callable[..., None]]:
-    """Work of a single step. Yields a function for how much of ``total`` is done, and what else there is to say."""
-    with steps_shown(what) as steps:
-        yield lambda done, detail="": steps.share(done / total if total else 1.0, detail)

@@ -1,22 +1,17 @@
 """Installing models into the user's folder, where every command finds them by name.
 
-A model is copied from a file or downloaded over https. It gets into the folder only after it was read as every model is,
-its digest and its self-tests included.
+A model gets into the folder only after it was read as every model is, its digest and its self-tests included.
 """
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from wakeword.base.errors import ConfigError, ModelError, naming
-from wakeword.base.fetching import fetched
 from wakeword.base.files import write_whole
-from wakeword.base.text import printable, shortened
+from wakeword.base.text import shortened
 from wakeword.model.installed import model_name, named, nearest_name, shipped_models, user_folder, user_models
-from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes
-
-_HEX = frozenset("0123456789abcdef")
+from wakeword.model.model import Model, parse_model, read_model_bytes
 
 
 @dataclass(frozen=True)
@@ -30,28 +25,22 @@ class Installed:
     """SHA-256 of the whole file, in hex, as ``sha256sum`` prints it."""
 
 
-def install_model(
-    source: str, *, name: str | None = None, sha256: str | None = None, replace: bool = False
-) -> Installed:
-    """Install the model of a file or an https address under ``name``; by default its phrase, as ``model_name`` writes it.
+def install_model(source: str, *, name: str | None = None, replace: bool = False) -> Installed:
+    """Install the model of a file under ``name``; by default its phrase, as ``model_name`` writes it.
 
-    ``sha256``, if given, must be the digest of the file. Raises ``ConfigError`` for a name of an included model, for one
-    that is taken unless ``replace``, and for an address that is not https; ``ModelError`` for what cannot be got or is no
-    model; ``OSError`` if it cannot be written.
+    Raises ``ConfigError`` for a name of an included model, for one that is taken unless ``replace``, and for an address;
+    ``ModelError`` for what cannot be read or is no model; ``OSError`` if it cannot be written.
     """
-    wanted = None if sha256 is None else _checked_sha256(sha256)
-    downloads = _is_address(source)
-    data = b"".join(fetched(source, most=MAX_FILE_BYTES, failure=ModelError)) if downloads else _read(source)
-    found = hashlib.sha256(data).hexdigest()
-    if wanted is not None and found != wanted:
-        raise ModelError(f"{printable(source)}: expected a file of SHA-256 {wanted}, got one of {found}; not installed")
+    if "://" in source:
+        raise ConfigError(f"expected a file, got the address {shortened(source)}; get it first, as with curl -fLO")
     with naming(source, ModelError):
+        data = read_model_bytes(source)
         model = parse_model(data)
         _ = model.second_stage  # checks its parts and its self-test
     chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
     path = user_folder("models") / f"{chosen}.onnx"
     write_whole(path, data)
-    return Installed(chosen, path, model, found)
+    return Installed(chosen, path, model, hashlib.sha256(data).hexdigest())
 
 
 def remove_model(name: str) -> Path:
@@ -67,13 +56,6 @@ def remove_model(name: str) -> Path:
         raise ConfigError(f"{known}{meant or '; wakeword models lists them'}")
     path.unlink()
     return path
-
-
-def _checked_sha256(text: str) -> str:
-    digits = text.strip().casefold()
-    if len(digits) != 64 or not _HEX.issuperset(digits):
-        raise ConfigError(f"expected a SHA-256 of 64 hex digits, got {shortened(repr(text))}")
-    return digits
 
 
 def _free_name(text: str, *, replace: bool) -> str:
@@ -93,16 +75,3 @@ def _free_name(text: str, *, replace: bool) -> str:
         raise ConfigError(f"expected a name that is free, got {name!r}; give another with --name, or --replace")
     # A file that was put there by hand can be spelt in another way: two of one name would be one too many.
     return name if taken is None else taken.stem
-
-
-def _read(source: str) -> bytes:
-    with naming(source, ModelError):
-        return read_model_bytes(source)
-
-
-def _is_address(source: str) -> bool:
-    """Whether ``source`` is an address. ``ConfigError`` for one that is not https."""
-    scheme = urlsplit(source).scheme if "://" in source else ""
-    if scheme and scheme != "https":
-        raise ConfigError(f"expected an https address or a file, got {shortened(source)}; download it by other means")
-    return bool(scheme)

@@ -187,7 +187,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
         if path.suffix in _FOREIGN:
             raise ModelError(
                 f"expected a model file (.onnx), got {path.suffix}, as files of other engines end; they are measured, with "
-                "`wakeword compare --engine`, and do not run here"
+                '`wakeword compare` and pip install "wakeword[peers]", and do not run here'
             )
         return parse_model(data, provider=provider)
 

@@ -43,7 +43,6 @@ ENGINE = Contender(
     distribution="pymicro-wakeword",
     package=_PACKAGE,
     open=MicroEngine,
-    takes="FILE.json",
     read=lambda path, data: read_manifest_of("micro", path, data),
     check=lambda folder: check_network(folder, MICRO_INPUT),
     where="as probability_cutoff in its manifest (.json)",

@@ -72,7 +72,6 @@ ENGINE = Contender(
     distribution="pyopen-wakeword",
     package=_PACKAGE,
     open=OpenEngine,
-    takes="FILE.tflite",
     read=_read,
     check=lambda folder: check_network(folder, OPEN_INPUT),
     where="as the threshold of the engine that runs it",

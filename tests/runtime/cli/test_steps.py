@@ -2,7 +2,8 @@
 
 import pytest
 
-from wakeword.cli.steps import Steps, progress
+from wakeword.cli.job_options import audio_progress
+from wakeword.cli.steps import Steps, steps_shown
 
 
 def test_what_is_done_never_falls_and_is_at_most_all() -> None:
@@ -19,11 +20,11 @@ def test_without_a_terminal_a_line_comes_every_half_minute(
 ) -> None:
     now = 1_000.0
     monkeypatch.setattr("wakeword.cli.steps.time.monotonic", lambda: now)
-    with progress("scanning", 50.0) as update:
+    with steps_shown("scanning") as steps:
         for number, taken in enumerate([60.0, 5.0] * 4, 1):
             now += taken
-            update(2.5 * number, "2 audio hours a second")
+            steps.share(0.05 * number, "2 audio hours a second")
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"scanning: {done}%, 2 audio hours a second" for done in (5, 15, 25, 35)]
-    with progress("scanning", 0.0) as update:
-        update(0.0)
+    with audio_progress("scanning", 0.0) as report:
+        report(0.0, 0.0)

@@ -1,4 +1,4 @@
-"""``wakeword compare --engine``: all engines at the same false accepts an hour."""
+"""``wakeword compare``: all engines at the same false accepts an hour."""
 
 import json
 from pathlib import Path
@@ -21,9 +21,9 @@ def engines(tmp_path: Path, world: World) -> tuple[str | Path, ...]:
     """Two models of one word as engines, and the recordings."""
     for name, model in (("one", random_model_bytes()), ("two", random_model_bytes("attention", 2))):
         (tmp_path / f"{name}.onnx").write_bytes(model)
-    given = [f"ours:{tmp_path / name}.onnx" for name in ("one", "two")]
+    given = [tmp_path / f"{name}.onnx" for name in ("one", "two")]
     places = ("--positives", world.positives, "--background", world.background)
-    return ("compare", "--engine", given[0], "--engine", given[1], *places)
+    return ("compare", *given, *places)
 
 
 def test_all_keep_the_same_rate_and_any_number_of_jobs_gives_the_same(cli, engines: tuple[str | Path, ...]) -> None:
@@ -62,12 +62,12 @@ def test_too_few_hours_are_refused_with_the_number_needed(cli, engines: tuple[st
 
 def test_wrong_use_is_one_line(cli, engines: tuple[str | Path, ...]) -> None:
     for arguments, expected in (
-        ((*engines[:3], *engines[5:], "--engine", engines[2]), "got one of them twice"),
+        ((*engines[:2], engines[1], *engines[3:]), "got one of them twice"),
         (engines[:-2], "--background"),
-        (engines[:3] + engines[5:], "expected OLD and NEW"),
-        (("compare", *engines[5:]), "expected OLD and NEW"),
-        (("compare", "marvin", "marvin", *engines[5:]), "got one of them twice"),
-        ((*engines, "--engine", "openwakeword:gone.tflite"), "gone.tflite: expected FILE.tflite"),
+        (engines[:2] + engines[3:], "expected two models or more, got one"),
+        (("compare", *engines[3:]), "missing argument"),
+        (("compare", "marvin", "marvin", *engines[3:]), "got one of them twice"),
+        ((*engines[:2], "gone.tflite", *engines[3:]), "no model for keyword 'gone.tflite'"),
     ):
         done = cli(*arguments)
         assert (done.status != 0, done.out) == (True, "")

@@ -87,7 +87,6 @@ def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: 
     [
         (["日本", "--near-negatives", "--out", "x"], "pronounce"),
         (["marvin", "--out", "x", "--engine", "nothing"], "engines among"),
-        (["marvin", "--out", "x", "--engine", "piper:nowhere"], "Piper voice"),
         (["marvin", "--out", "x", "--engine", "command:nowhere.toml"], "the TOML file of a speech command"),
     ],
 )

@@ -4,8 +4,6 @@ import json
 import sys
 import time
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from wakeword_tools.clips.plan import ClipPart, Recipe, render
 from wakeword_tools.clips.synthesize import SECONDS_FOR_A_CLIP, synthesize
 from wakeword_tools.engines import command_engine
 from wakeword_tools.engines.command_engine import CommandSynthesizer, read_command_voices, run_program
-from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import split_of_source
@@ -173,70 +170,6 @@ def test_phonemes_go_to_voices_that_take_them(command: str) -> None:
     assert {recipe.voice.engine for recipe in recipes if "[[" not in recipe.text} == {"espeak-ng", "command"}
     with pytest.raises(SynthesisError, match="phonemes"):
         ClipPart(["[[m'A@vIk]]"], command_voices(command), 1, 0).recipes()
-
-
-def test_the_error_of_a_missing_engine_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "piper", None)
-    with pytest.raises(SynthesisError, match="pip install piper-tts"):
-        PiperSynthesizer()
-
-
-def piper_voice(folder: Path, name: str, **card: object) -> Path:
-    path = folder / f"{name}.onnx"
-    path.write_bytes(b"no network")
-    described = {"language": {"code": "en_US"}, "dataset": name.split("-")[1], "speaker_id_map": {}} | card
-    Path(f"{path}.json").write_text(json.dumps(described))
-    return path
-
-
-def test_each_piper_speaker_is_a_voice_and_each_human_is_in_one_split(tmp_path: Path) -> None:
-    for quality in ("low", "high"):
-        piper_voice(tmp_path, f"en_US-joe-{quality}")
-    piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={str(n): n for n in range(100)})
-    voices = english_voices(engines=[f"piper:{tmp_path}"])
-    assert len({voice.name for voice in voices}) == len(voices) == 102
-    assert len({voice.source for voice in voices}) == 101
-    assert len({(voice.source, voice.split) for voice in voices}) == 101
-    assert {voice.split for voice in voices} == {"train", "validation", "test"}
-
-
-def test_speakers_of_piper_that_flite_has_too_keep_their_splits(tmp_path: Path) -> None:
-    names = ["awb", "rms", "slt", "bdl", "clb"]
-    piper_voice(tmp_path, "en_US-arctic-medium", speaker_id_map={name: n for n, name in enumerate(names)})
-    arctic = {voice.source: voice.split for voice in piper_voices(tmp_path)}
-    assert list(arctic) == [f"flite:{name}" for name in names]
-    assert [arctic[f"flite:{name}"] for name in names[:3]] == [Split.TRAIN, Split.TRAIN, Split.TEST]
-
-
-def test_a_piper_voice_without_its_description_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SynthesisError, match="found none"):
-        piper_voices(tmp_path)
-    Path(f"{piper_voice(tmp_path, 'en_US-joe-low')}.json").unlink()
-    with pytest.raises(SynthesisError, match=r"expected the JSON"):
-        piper_voices(tmp_path)
-
-
-def test_piper_gets_speaker_and_rate_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Voice:
-        requests: ClassVar[list[SimpleNamespace]] = []
-
-        @classmethod
-        def load(cls, path: str) -> "Voice":
-            return cls()
-
-        def synthesize(self, text: str, syn_config: SimpleNamespace) -> list[SimpleNamespace]:
-            self.requests.append(syn_config)
-            tone = np.sin(np.arange(22_050, dtype=np.float32) / 20)
-            return [SimpleNamespace(audio_float_array=tone, sample_rate=22_050)]
-
-    fake = ModuleType("piper")
-    fake.PiperVoice, fake.SynthesisConfig = Voice, SimpleNamespace  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "piper", fake)
-    piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={"a": 0, "b": 7})
-    samples = PiperSynthesizer().speak("marvin", piper_voices(tmp_path)[1], Prosody(rate=2))
-    assert len(samples) == pytest.approx(16_000, abs=2)
-    request = Voice.requests[0]
-    assert (request.speaker_id, request.length_scale, request.noise_scale, request.noise_w_scale) == (7, 0.5, 0, 0)
 
 
 def test_larger_and_smaller_speakers_take_the_same_time() -> None:

@@ -76,8 +76,8 @@ def test_training_speaks_with_an_engine_of_another_package(tmp_path: Path, monke
     monkeypatch.syspath_prepend(package(tmp_path, "chirp"))
     assert installed_engines("fast") == (*before, "chirp:high")
     assert "chirp:high" not in installed_engines("natural")
-    assert resolved_engines(("piper:folder", "installed"), natural=False)[-1] == "chirp:high"
-    assert resolved_engines(("piper:folder",), natural=False) == ("piper:folder",)
+    assert resolved_engines(("command:x.toml", "installed"), natural=False)[-1] == "chirp:high"
+    assert resolved_engines(("command:x.toml",), natural=False) == ("command:x.toml",)
 
 
 def test_an_engine_of_another_package_is_used_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,9 +102,9 @@ def test_the_error_of_an_unusable_package_names_its_entry_point(
 
 
 def test_a_package_does_not_replace_a_built_in_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(package(tmp_path, "piper"))
+    monkeypatch.syspath_prepend(package(tmp_path, "kokoro"))
     engine_named.cache_clear()
-    assert engine_named("piper") in BUILT_IN
+    assert engine_named("kokoro") in BUILT_IN
 
 
 def test_every_built_in_engine_is_found_by_its_name() -> None:
@@ -116,9 +116,9 @@ def test_every_built_in_engine_is_found_by_its_name() -> None:
         assert voice.name.startswith(f"{ESPEAK}:")
 
 
-@pytest.mark.parametrize("engine", ["espeak-ng:folder", "espeak-ng:", "piper", "piper:", "command", "kokoro:folder"])
+@pytest.mark.parametrize("engine", ["espeak-ng:folder", "espeak-ng:", "command", "command:", "kokoro:folder"])
 def test_an_unexpected_or_missing_place_is_refused(engine: str) -> None:
-    with pytest.raises(SynthesisError, match=r"engines among .*piper:FOLDER|found none"):
+    with pytest.raises(SynthesisError, match=r"engines among .*command:FILE.toml|found none"):
         english_voices(engines=[engine])
 
 

@@ -18,7 +18,6 @@ from wakeword_tools.texts.advice import (
     is_guess,
     longer,
     often,
-    respelt,
 )
 from wakeword_tools.texts.lexicon import zipf_frequency
 from wakeword_tools.texts.phonemes import pronunciations
@@ -117,16 +116,6 @@ def test_a_longer_phrase_is_said_and_confused_less_often(seven: Advice) -> None:
         assert phrase.close_per_hour < seven.close_per_hour
     for greeted in ("hey seven", "OK seven", "Hello, seven"):
         assert longer(greeted) == []
-
-
-def test_a_spelling_is_read_as_the_word_is_pronounced() -> None:
-    made_up = respelt("zorvella")
-    assert made_up
-    assert "zorvella" not in made_up
-    wanted = sound_keys(pronunciations("zorvella")[0])
-    for text in made_up:
-        assert sound_keys(pronunciations(text)[0]) & wanted
-    assert respelt("marvin") == respelt("hey zorvella") == []
 
 
 def test_a_guessed_pronunciation_is_named() -> None:

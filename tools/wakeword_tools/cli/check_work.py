@@ -30,7 +30,6 @@ from wakeword_tools.texts.advice import (
     longer,
     often,
     require_short,
-    respelt,
 )
 from wakeword_tools.texts.foreign_language import ways_to_say
 
@@ -56,12 +55,11 @@ def print_check(options: CheckOptions) -> None:
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]
     phrases = [phrase for phrase in longest if phrase.grade in better]
-    spellings = respelt(keyword) if english else []
     if options.as_json:
-        content = {**_entry(advice), "spellings": spellings, "longer": [_entry(phrase) for phrase in phrases]}
+        content = {**_entry(advice), "longer": [_entry(phrase) for phrase in phrases]}
         print(json.dumps(content, indent=1, allow_nan=False))
     else:
-        _print(advice, phrases, spellings)
+        _print(advice, phrases)
 
 
 def _entry(advice: Advice) -> dict[str, object]:
@@ -125,7 +123,7 @@ def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
     return {f"{name:<13}{found}": (advice.grades[name], why) for name, (found, why) in graded.items()}
 
 
-def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
+def _print(advice: Advice, phrases: Sequence[Advice]) -> None:
     screen, lines = console(), _graded(advice)
     width = max(map(len, lines))
     of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
@@ -145,8 +143,6 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) 
         for one in listed:
             close.add_row(one.text, f"{one.distance:.2f}", often(one.per_hour), str(one.relation))
         screen.print(close)
-    for spelt in spellings:
-        screen.print(f"If voices read it wrongly, write it as it sounds: {printable(spelt)}", soft_wrap=True)
     for phrase in phrases:
         screen.print(
             f"Better: {printable(phrase.keyword)!r} is {phrase.grade}: {counted(phrase.phonemes, 'phoneme')}, said anyway "

@@ -17,22 +17,20 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.comparison import Standing, judge, only_one_finds, speakers_named
 from wakeword_tools.measure.paired import PairedDifference
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.subject import one_word, read_engine, read_subject
+from wakeword_tools.measure.subject import one_word, read_subject
 
 
 def compare(options: CompareOptions) -> None:
     """Measure all models at the same false accepts an hour; print the table and the verdict, and write the report.
 
-    Raises ``ConfigError`` for an unknown engine or one that is not installed and for models of different words,
+    Raises ``ConfigError`` for an engine that is not installed and for models of different words,
     ``CalibrationError`` for too few hours, ``ModelError`` and ``DataError`` for files that cannot be read or used.
     """
-    own = [name for name in (options.old, options.new) if name]
-    engines = [*own, *(options.engine or ())]
+    engines = options.models
     if len(set(engines)) != len(engines):
         raise ConfigError("expected different engines, got one of them twice")
-    read = [(file, read_subject(file)) for file in map(model_file, own)]
-    read += [read_engine(text) for text in options.engine or ()]
-    files, models = [file for file, _ in read], [model for _, model in read]
+    files = [model_file(name) for name in engines]
+    models = [read_subject(file) for file in files]
     word, rate = one_word(models), options.fa_per_hour
     used = models if options.verify else [model.stage_one() for model in models]
     (scored,) = scoring(options, files, used, verify=options.verify, delays=True)
@@ -89,8 +87,7 @@ def _print(word: str, scored: Scored, judged: Sequence[_Judged], rate: float) ->
 
 def _label(engine: str) -> str:
     """The name as it was given, of a path only the file's."""
-    name, colon, place = engine.rpartition(":")
-    return printable(f"{name}{colon}{Path(place).name}")
+    return printable(Path(engine).name)
 
 
 def _cells(judged: _Judged) -> list[str]:

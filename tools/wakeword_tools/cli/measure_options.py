@@ -177,20 +177,15 @@ class CalibrateOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """Say which of two models, or of several engines, finds more on the same recordings.
+    """Say which of several models, or of engines, finds more on the same recordings.
 
-    All at the same false accepts an hour. Models: a name, a model file or a file of another engine. With --engine
-    ours:WORD, microwakeword:FILE.json or openwakeword:FILE.tflite. Take recordings that no model was trained on.
+    All at the same false accepts an hour. Models: a name, a model file or a file of another engine, microWakeWord's .json
+    or openWakeWord's .tflite. Take recordings that no model was trained on.
     """
 
-    old: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
-    new: Annotated[str, typer.Argument(help=MODEL_HELP)] = ""
+    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help=MODEL_HELP)]
     positives: PositivesOption
     background: Annotated[list[str], kind_option(Kind.BACKGROUND)]
-    engine: Annotated[
-        list[str] | None,
-        typer.Option("--engine", metavar="ENGINE:FILE", help="A model by the name of its engine; repeatable."),
-    ] = None
     fa_per_hour: Annotated[float, rate_option("The rate that all keep.")] = DEFAULT_FA_PER_HOUR
     verify: VerifyOption = True
     report: ReportOption = None
@@ -203,8 +198,8 @@ class CompareOptions:
         return OtherOptions(background=self.background)
 
     def __post_init__(self) -> None:
-        if len([one for one in (self.old, self.new, *(self.engine or ())) if one]) < 2:
-            raise typer.BadParameter("expected OLD and NEW, two models, or --engine ENGINE:FILE twice or more")
+        if len(self.models) < 2:
+            raise typer.BadParameter("expected two models or more, got one")
         require("tools", "scipy")
 
 

@@ -11,21 +11,6 @@ from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.kinds import Split
 
 
-@dataclass(frozen=True)
-class TextOptions:
-    """Which near negatives are spoken."""
-
-    distinct: Annotated[
-        int, typer.Option("--distinct", metavar="N", min=1, max=1_000_000, help="Number of distinct near negatives.")
-    ] = 150
-    texts: Annotated[
-        Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives instead, one a line.")
-    ] = None
-    any_side: Annotated[
-        bool, typer.Option("--any-side", help="Speak your texts even if they belong to another split.")
-    ] = False
-
-
 @dataclass(frozen=True, kw_only=True)
 class SynthOptions:
     """Synthesise a keyword, or texts that sound like it, in many voices."""
@@ -44,13 +29,21 @@ class SynthOptions:
     voices: Annotated[
         Split, typer.Option("--voices", help="Split of voices and texts; use test, never trained on, to evaluate.")
     ] = Split.TRAIN
-    texts: TextOptions
+    distinct: Annotated[
+        int, typer.Option("--distinct", metavar="N", min=1, max=1_000_000, help="Number of distinct near negatives.")
+    ] = 150
+    texts: Annotated[
+        Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives instead, one a line.")
+    ] = None
+    any_side: Annotated[
+        bool, typer.Option("--any-side", help="Speak your texts even if they belong to another split.")
+    ] = False
     engine: Annotated[
         list[str] | None,
         typer.Option(
             "--engine",
             metavar="E",
-            help="espeak-ng, kokoro, piper:FOLDER or command:FILE.toml; repeatable. Default: espeak-ng.",
+            help="espeak-ng, kokoro or command:FILE.toml; repeatable. Default: espeak-ng.",
         ),
     ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
@@ -58,7 +51,7 @@ class SynthOptions:
     resume: ResumeOption = False
 
     def __post_init__(self) -> None:
-        if self.texts.texts is not None and not self.near_negatives:
+        if self.texts is not None and not self.near_negatives:
             raise typer.BadParameter("--texts needs --near-negatives; positives are the keyword itself")
         if self.out is None and not self.list_texts:
             raise typer.BadParameter("give --out, the folder to make, or --list")

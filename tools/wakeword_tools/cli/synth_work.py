@@ -77,11 +77,11 @@ def _speak(options: SynthOptions, out: Path, part: ClipPart) -> Path:
 
 def _near_negatives(options: SynthOptions, voices: Sequence[Voice]) -> list[Candidate]:
     """The texts that sound like the keyword, of the same split as the voices."""
-    keyword, texts = options.keyword, options.texts
-    if texts.texts is not None:
-        return _own(keyword, texts.texts, options.voices, any_split=texts.any_side)
+    keyword = options.keyword
+    if options.texts is not None:
+        return _own(keyword, options.texts, options.voices, any_split=options.any_side)
     note(f"looking for texts that sound like {keyword!r}")
-    return choose_texts(speakable(confusables(keyword), voices), texts.distinct, split=options.voices)
+    return choose_texts(speakable(confusables(keyword), voices), options.distinct, split=options.voices)
 
 
 def _own(keyword: str, path: Path, split: Split, *, any_split: bool) -> list[Candidate]:

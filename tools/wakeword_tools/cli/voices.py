@@ -1,9 +1,8 @@
 """``wakeword voices``: the voices that training can use, and more of them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,8 +12,6 @@ from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.options import JsonOption
 
-_CHOICES = "kokoro, or a Piper voice's file or folder"
-
 
 class _Action(StrEnum):
     LIST = "list"
@@ -23,11 +20,7 @@ class _Action(StrEnum):
 
 def voices(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
-    what: Annotated[
-        str,
-        typer.Argument(metavar="[kokoro|FILE]", help="What to install: Kokoro, or Piper voices in a folder or file."),
-    ] = "",
-    replace: Annotated[bool, typer.Option("--replace", help="Install again what is installed.")] = False,
+    what: Annotated[str, typer.Argument(metavar="[kokoro]", help="What to install: Kokoro.")] = "",
     language: Annotated[str, typer.Option("--language", metavar="CODE", help="Voices that speak it.")] = "en",
     as_json: JsonOption = False,
 ) -> None:
@@ -38,17 +31,13 @@ def voices(
     if action is _Action.LIST:
         _list(language, as_json=as_json)
         return
-    if not what:
-        raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.voice_files import KOKORO, install_kokoro, install_piper_file
+    from wakeword_tools.engines.kokoro import KOKORO
+    from wakeword_tools.voices.voice_files import install_kokoro
 
-    if what == KOKORO:
-        folder, number = install_kokoro(note, replace=replace)
-    elif not what.endswith(".onnx") and not Path(what).exists():
-        raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
-    else:
-        folder, number = install_piper_file(Path(what), replace=replace)
+    if what != KOKORO:
+        raise typer.BadParameter(f"expected kokoro to install, got {what!r}; other voices are those of a command")
+    folder, number = install_kokoro(note)
     if as_json:
         print(json.dumps({"folder": str(folder), "voices": number}))
     else:
@@ -59,10 +48,9 @@ def _list(language: str, *, as_json: bool) -> None:
     from wakeword_tools.engines.languages import ENGLISH, language_named, name_of_language
     from wakeword_tools.engines.registry import installed_engines
     from wakeword_tools.engines.voice import voices_folder
-    from wakeword_tools.voices.voice_files import installed_folders
 
-    folders, code = installed_folders(), language_named(language)
-    listed = list(_listed(folders, code))
+    code = language_named(language)
+    listed = list(_listed(code))
     if as_json:
         print(json.dumps(listed, indent=1))
     else:
@@ -78,18 +66,18 @@ def _list(language: str, *, as_json: bool) -> None:
             "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
             f"(120 MB, into {voices_folder()})"
         )
-    if "piper" in folders and not any(engine.startswith("piper") for engine in natural):
-        note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
 
 
-def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, object]]:
+def _listed(language: str) -> Iterator[dict[str, object]]:
     """The engines of this machine, as ``--json`` prints them; one that cannot be used is reported and left out.
 
     ``folder``: of the voices that the user has installed; ``None``: they come with the engine. ``speaks``: speakers of the
     language; the others say it with their accent.
     """
+    from wakeword_tools.engines.kokoro import KOKORO
     from wakeword_tools.engines.registry import installed_engines, voices_in
     from wakeword_tools.engines.synthesizer import of_language
+    from wakeword_tools.engines.voice import kokoro_folder
 
     for kind, engines in (("fast", installed_engines("fast")), ("natural", installed_engines("natural"))):
         for engine in engines:
@@ -101,7 +89,7 @@ def _listed(folders: Mapping[str, Path], language: str) -> Iterator[dict[str, ob
                 continue
             if not voices:
                 continue
-            folder = folders.get(name)
+            folder = kokoro_folder() if name == KOKORO else None
             own = voices if kind == "fast" else of_language(voices, language)
             speakers, speaks = (
                 len({voice.source for voice in group if "+" not in voice.source}) for group in (voices, own)

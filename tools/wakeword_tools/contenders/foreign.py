@@ -5,7 +5,6 @@ Each engine of the registry is asked whether a file is one of its own; its own p
 
 import math
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,16 +98,14 @@ class ForeignModel:
         return self
 
 
-def parse_foreign(path: Path, data: bytes, engines: Iterable[Contender] | None = None) -> ForeignModel | None:
+def parse_foreign(path: Path, data: bytes) -> ForeignModel | None:
     """The model in a file that has this content; ``None`` if it is none of another engine that is known here.
 
-    ``engines``: those that it may be of; by default all. The engine is started, so that nothing else is wrong with it
-    later. Raises as ``ForeignModel.stream`` does, and ``ModelError`` for a file that cannot be used.
+    The engine is started, so that nothing else is wrong with it later. Raises as ``ForeignModel.stream`` does, and
+    ``ModelError`` for a file that cannot be used.
     """
-    if engines is None:
-        # A file with a card is this project's: a package that adds an engine, and may be broken, has no say in it.
-        engines = [] if METADATA_KEY.encode() in data else contenders()
-    for engine in engines:
+    # A file with a card is this project's: a package that adds an engine, and may be broken, has no say in it.
+    for engine in () if METADATA_KEY.encode() in data else contenders():
         parts = engine.read(path, data)
         if parts is not None:
             model = ForeignModel(engine, parts)

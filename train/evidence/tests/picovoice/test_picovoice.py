@@ -97,7 +97,7 @@ def test_the_command_writes_a_record_and_a_page(material: Material, tmp_path: Pa
     model = tmp_path / "marvin.onnx"
     model.write_bytes(random_model_bytes())
     lines: list[str] = []
-    run_picovoice([f"ours:{model}"], material, tmp_path, command="c", report=lines.append)
+    run_picovoice([str(model)], material, tmp_path, command="c", report=lines.append)
     page = (tmp_path / "picovoice.md").read_text()
     assert "| marvin | wakeword, marvin |" in page
     assert "replaced by speech (speech) and noise (noise)" in page

@@ -12,7 +12,7 @@ _Folders = list[Path]
 
 def picovoice(
     benchmark: Annotated[Path, typer.Option("--benchmark", help="A checkout of it, or its folder audio.")],
-    engine: Annotated[list[str], typer.Option("--engine", help="As for `wakeword compare`; repeatable.")],
+    engine: Annotated[list[str], typer.Option("--engine", help="A model as for `wakeword compare`; repeatable.")],
     speech: Annotated[_Folders, typer.Option("--speech", help="LibriSpeech test-clean, or speech with transcripts.")],
     noise: Annotated[_Folders, typer.Option("--noise", help="DEMAND, or any noise; repeatable.")],
     hours: Annotated[float, typer.Option("--hours", min=0.001, help="Length of a word's file.")] = 24.0,

@@ -15,13 +15,14 @@ from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Scores
+from wakeword.model.installed import model_file
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.picovoice.mixture import AFTER, GAP, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import FROM_TEXT, TRAINED, picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.comparison import Metric, Resample, resampled
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
-from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, read_engine
+from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, read_subject
 from wakeword_tools.measure.thresholds import just_above, threshold_allowing
 
 RATES = (0.1, 0.5, 1.0)
@@ -52,13 +53,13 @@ class Material:
 
 
 def run_picovoice(engines: Sequence[str], material: Material, out: Path, *, command: str, report: Line) -> None:
-    """Measure the engines, each given as ``ENGINE:FILE`` and on its own word, and write record and page.
+    """Measure the engines, each given as a name or a file and on its own word, and write record and page.
 
-    Words of an earlier record there stay in it. Raises as ``read_engine`` does, and ``DataError`` for missing material.
+    Words of an earlier record there stay in it. Raises as ``read_subject`` does, and ``DataError`` for missing material.
     """
     by_word: dict[str, dict[str, Subject]] = {}
     for engine in engines:
-        subject = read_engine(engine)[1]
+        subject = read_subject(model_file(engine))
         by_word.setdefault(subject.card.phrase.casefold(), {})[engine] = subject
     figures, utterances = out / "picovoice.json", utterances_of(material.speech)
     for word, subjects in by_word.items():

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.plugins import require_training_packages
+from wakeword.base.plugins import require
 from wakeword.cli.job_options import JobOptions, ResumeOption
 from wakeword.cli.option_class import command
 
@@ -27,7 +27,7 @@ def sweep(options: _SweepOptions) -> None:
 
     A process trains one network at a time. With --ray all machines must see the recordings and --out under the same names.
     """
-    require_training_packages("matplotlib")
+    require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy", "matplotlib")
     # Imported here so that --help works without torch, which an installation for listening does not have.
     from wakeword_experiments.sweep.sweep_run import run_sweep
 

@@ -9,7 +9,7 @@ from wakeword.base.errors import DataError
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.cli.console import complain, note
 from wakeword.cli.job_options import JobOptions, open_results
-from wakeword.cli.steps import progress
+from wakeword.cli.steps import steps_shown
 from wakeword.cli.tables import console, table
 from wakeword_experiments.sweep.sweep_config import read_sweep
 from wakeword_experiments.sweep.sweep_summary import Summary, draw_figure, summaries, verdict, write_table
@@ -31,13 +31,13 @@ def run_sweep(config: Path, out: Path, settings: JobOptions, *, resume: bool = F
     with open_results(out / JOURNAL, work.digest, resume=resume) as journal:
         run = Run(work, trainings, journal)
         executor = executor_for(run.seconds, jobs=settings.jobs, ray=settings.ray)
-        with progress(f"train {len(run.missing)} of {len(trainings)} networks", run.size) as update:
+        with steps_shown(f"train {len(run.missing)} of {len(trainings)} networks") as steps:
             done = 0.0
 
             def report(size: float, seconds: float) -> None:
                 nonlocal done
                 done += size
-                update(done)
+                steps.share(done / run.size)
 
             with closing(run.rows(executor, report)) as made:
                 for _, row in made:
