@@ -175,9 +175,9 @@ def main(
         teacher,
         unlabelled or [],
     )
-    config = TeachingConfig(
-        steps=steps, batch=batch, seed=seed, device=device, **({"head_steps": steps} if frozen else {})
-    )
+    config = TeachingConfig(steps=steps, batch=batch, seed=seed, device=device)
+    if frozen:
+        config = replace(config, head_steps=steps)
     new_ear = partial(Ear, width=width, full_rate=full_rate)
     _make(given, config, new_ear, out, align_again, workers, four_bits=four_bits)
 

@@ -152,7 +152,7 @@ def _advice(card: ModelCard, point: OperatingPoint, share: float, rate: float | 
 
 def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
-    people = ear_of_digest(card.verifier and card.verifier.phonemes_digest).people
+    people = ear_of_digest(card.verifier.phonemes_digest if card.verifier else None).people
     measured = (card.language == ENGLISH) == (ENGLISH in people.languages)
     others = "other words'"
     if card.language != ENGLISH:
