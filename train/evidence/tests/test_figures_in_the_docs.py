@@ -11,7 +11,7 @@ import pytest
 from support import RESULTS, ROOT
 
 from wakeword.model.installed import assets_folder
-from wakeword.verify.shared import EAR, recogniser_folders
+from wakeword.verify.shared import EAR, LANGUAGES, recogniser_folders
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.one_class.one_class_comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
@@ -19,6 +19,7 @@ from wakeword_experiments.two_stages.languages_study import languages_page
 from wakeword_experiments.two_stages.people_range import WITHIN, half_width, range_page, text_alone_content, typed_found
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
+from wakeword_experiments.two_stages.typed_words import typed_page
 from wakeword_export.micro.device_files import MICRO_EXPORTER
 from wakeword_train.recipe import default_recipe
 
@@ -630,9 +631,35 @@ def test_what_words_of_other_languages_find_is_that_of_the_record() -> None:
         assert said in one_line(RESULTS / "README.md"), said
 
 
+def test_what_texts_of_other_languages_find_is_that_of_the_record() -> None:
+    content = record("typed-languages")
+    page = one_line(DOCS / "languages.md")
+    texts = [(word["language"], word["text"]) for word in content["words"]]
+    for code, name in (("ar", "Arabic"), ("zh", "Mandarin")):
+        own = [text for language, text in texts if language == code]
+        by_point = (
+            " / ".join(
+                f"{100 * np.mean([text[point][how]['rate'] for text in own]):.0f}" for how in ("clean", "noisy", "room")
+            )
+            for point in ("default", "at_rate")
+        )
+        row = (
+            f"| {name} | {len(own)} | {own[0]['default']['clean']['by_group']['groups']} | {' % | '.join(by_point)} % |"
+        )
+        assert row in page, row
+    events = sum(text["default"]["events"] for _, text in texts)
+    hours = min(text["hours"] for _, text in texts)
+    assert f"all {len(texts)} words woke {events} times in {len(texts)} times {hours:.1f} h" in page
+    assert typed_page(content, figures="typed-languages.json") == (RESULTS / "typed-languages.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("which", "trained", "folder"),
-    [("", "anyword", assets_folder("wakeword_train")), ("-ear", "trained-ear", recogniser_folders().get(EAR))],
+    [
+        ("-languages", "trained-ear", recogniser_folders().get(LANGUAGES)),
+        ("", "anyword", assets_folder("wakeword_train")),
+        ("-ear", "trained-ear", recogniser_folders().get(EAR)),
+    ],
 )
 def test_what_ships_of_words_from_text_alone_is_that_of_the_records(which: str, trained: str, folder: Path) -> None:
     content = json.loads((folder / "text-alone.json").read_text("utf-8"))

@@ -4,6 +4,7 @@ A range is to hold for nine of ten words that it was not made from. Words of one
 word is compared with the words of the other collections, and the errors of this comparison set the width.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,8 @@ def half_width(logits: Scores, collections: Sequence[str], within: float = WITHI
     counts = apart.sum(axis=1)
     others = np.where(apart, logits, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0]
     errors = np.diag(logits)[counts > 0] - others
+    if not len(errors):
+        return math.nan  # of one collection: what others differ by is not known
     return float(t.ppf((1 + within) / 2, len(errors) - 1) * np.sqrt(np.mean(np.square(errors))))
 
 
@@ -82,10 +85,10 @@ class WordsFound:
         for row, name in enumerate(self.names):
             kept = np.array([other != self.collections[row] for other in self.collections])
             others = self.logits[row, kept]
-            known = np.isfinite(others).any()
             width = half_width(
                 self.logits[np.ix_(kept, kept)], [self.collections[at] for at in np.flatnonzero(kept)], self.within
             )
+            known = np.isfinite(others).any() and math.isfinite(width)
             ranges[name] = range_of(others, width) if known else None
         return ranges
 
@@ -131,6 +134,7 @@ def text_alone_content(
     voices = [word["text"]["promised"] for word in anyword["words"]]
     least = min(clopper_pearson(one["recall"] * one["synthetic"], one["synthetic"])[0] for one in voices)
     shares = np.array([_at(typed, fit) for fit in typed["fits"]])
+    languages = sorted({word.get("language", ENGLISH) for word in typed["words"]})
     ends = [range_of(logits_of(some, from_text.counts), from_text.width()) for some in shares]
     return {
         "made_by": "python -m wakeword_experiments text-alone, from the records of anyword and typed "
@@ -139,7 +143,7 @@ def text_alone_content(
         "trained": {**found, "voices": round(least, 3)},
         "typed": {
             "words": len(from_text.names),
-            "languages": sorted({word.get("language", ENGLISH) for word in typed["words"]}),
+            **({} if languages == [ENGLISH] else {"languages": languages}),
             "fits": list(typed["fits"]),
             "low": [round(low, 3) for low, _ in ends],
             "middle": [round(float(some.mean()), 3) for some in shares],
@@ -173,7 +177,7 @@ def range_page(anyword: Mapping[str, Any], typed: Mapping[str, Any], weights: Se
         ranges = found.without_collections()
         judged = [(share, ends) for share, ends in zip(found.shares, ranges.values(), strict=True) if ends]
         within = sum(low <= share <= high for share, (low, high) in judged)
-        mean = np.mean([high - low for _, (low, high) in judged])
+        mean = np.mean([high - low for _, (low, high) in judged] or [math.nan])
         lines += [
             "",
             f"## {title}",
@@ -187,4 +191,8 @@ def range_page(anyword: Mapping[str, Any], typed: Mapping[str, Any], weights: Se
             said += "" if ends is None else "within" if ends[0] <= share <= ends[1] else "**outside**"
             lines.append(f"| {name} | {found.collections[at]} | {found.counts[at]:.0f} | {share:.0%} | {said} |")
         lines += ["", f"{within} of {len(judged)} words lie within; the mean range is {100 * mean:.0f} points wide."]
+        if not judged:
+            lines[-1] = (
+                "Without one of two collections the other's words do not tell how far collections differ: not judged."
+            )
     return "\n".join([*lines, "", "Made by `python -m wakeword_experiments text-alone`.", ""])
