@@ -68,7 +68,7 @@ class TextAlone:
     words: int
     """Words that only their phonemes judge."""
     languages: Sequence[str]
-    """Whose words these are, as codes."""
+    """The languages of these words, as codes."""
     fits: Sequence[float]
     """Fits of the phonemes, rising."""
     typed: Sequence[Sequence[float]]
@@ -151,8 +151,8 @@ class TextEar:
 
     @property
     def costs(self) -> Mapping[str, Mapping[str, float]]:
-        """What its tokens cost: see ``token_costs``, and ``sound_costs`` for other languages, of which the included one
-        counted none."""
+        """What its tokens cost: see ``token_costs``, and ``sound_costs`` for other languages, which
+        the included one did not count."""
         table = self.folder and self.folder / CONFUSIONS_FILE
         if not self.foreign:
             return token_costs(table)

@@ -24,8 +24,8 @@ from wakeword_train.spoken_texts import SpokenKeyword
 FUSION = Fusion(bias=5.0, stage_one=0.0, embedding=0.0, phonemes=5.0, phoneme_floor=2.5, phoneme_gate=-1e6)
 """The score is 0.5 where the phonemes fit by -1, 0.993 where they fit as written, and next to the lowest from -2.4 down."""
 MIN_FIT, MIN_FIT_ALONE, MIN_FIT_UNGUARDED = -1.5, -1.3, -1.0
-"""No default is below these fits, with a second opinion, without one, and of a language without near words of which no
-speech was heard: words that differ from a long one in a phoneme reach the last."""
+"""No default is below these fits, with a second opinion, without one, and in a language without near words and
+without speech: words that differ from a long one in a phoneme reach the last."""
 _IN_NOISE = 1.0
 """False accepts an hour of noise and music."""
 MAX_FIT = -0.02

@@ -103,7 +103,7 @@ class ModelOptions:
 
     @cached_property
     def files(self) -> list[Path]:
-        """Model files; those of words are made where they are not there yet."""
+        """Model files; the ones of words are made where they are not there yet."""
         # Imported here: it imports the commands.
         from wakeword.cli.app import CROSS_PACKAGE
 

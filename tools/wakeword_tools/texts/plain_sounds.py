@@ -12,7 +12,7 @@ from wakeword_tools.engines.languages import family_of
 
 _LEFT_OUT = re.compile("[ːˑˈˌʰʲˤᵝ0-9]|(?<=.)ɜ+$")
 # Sounds of a language's own that others write otherwise. Aspiration tells Mandarin's stops and affricates apart, as voice
-# tells those of others.
+# does in others.
 _OF_LANGUAGE = {
     "zh": {
         "p": "b", "t": "d", "k": "ɡ", "tɕ": "D", "ʈʂ": "D", "ts": "dz", "ph": "p", "th": "t", "kh": "k", "tɕh": "T",

@@ -70,7 +70,7 @@ def transform() -> Array:
 
 STARTER, NOISE, FOREIGN = "starter", "noise", "foreign"
 """Names of packs. The extra ``train`` installs the first two, people's speech, and noise and music, as the recogniser hears
-it; ``languages`` has speech of other languages, in recordings whose names begin with the language's code."""
+it; ``languages`` has speech of other languages, each recording's name begins with its code."""
 BACKGROUND_PACKAGE = "wakeword_background"
 """The package that holds it: 14 MB that a computer which only listens does not need."""
 SUFFIX = ".pack"
