@@ -106,7 +106,7 @@ def suggest(path: Path) -> None:
 
 
 def typed_model(text: str, language: str | None = None) -> Path:
-    """The model of ``--say``, with ``--language`` and no other options: the kept one, or a new one, with what it is worth."""
+    """The model of ``--say``, with ``--language`` and no other options: kept or new, with what it is worth."""
     path = model_from_text(text, language=language)
     tell(path, takes=True)
     return path
