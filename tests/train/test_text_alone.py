@@ -17,7 +17,7 @@ others = st.tuples(shares, shares, shares).map(lambda some: PeopleFound(6, *sort
 def test_people_are_promised_what_words_alike_find_and_no_more_than_the_voices_of_a_word_unlike_all(
     distinct: PeopleFound, indistinct: PeopleFound, voices: float, least: float, phonemes: float
 ) -> None:
-    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, least, 0, [], []).people_found(voices, phonemes)
+    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, least, 0, ["en"], [], []).people_found(voices, phonemes)
     alike = distinct if phonemes >= 1.5 else indistinct
     assert found.low <= found.middle <= found.high
     if voices >= least:
