@@ -192,7 +192,7 @@ def test_the_words_of_say_are_of_the_language_that_is_given(
 @pytest.mark.parametrize(
     ("options", "status", "line"),
     [
-        (("--language", "de"), 2, "--language is of the words of --say, of which none is given"),
+        (("--language", "de"), 2, "--language says how to read --say, which is missing"),
         (("--say", "привет"), 1, "tell which language it is: --language ru"),
         (("--say", "hallo", "--language", "xq"), 1, "expected the code of a language that espeak-ng speaks"),
         (("--say", "ja", "--language", "de"), 1, "is a poor wake word"),

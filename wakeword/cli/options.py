@@ -94,7 +94,7 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         if self.language is not None and not self.say:
-            raise typer.BadParameter("--language is of the words of --say, of which none is given")
+            raise typer.BadParameter("--language says how to read --say, which is missing")
 
     @property
     def names(self) -> list[str]:

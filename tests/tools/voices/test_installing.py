@@ -191,7 +191,7 @@ def test_the_command_lists_and_says_what_it_installs(cli: Cli) -> None:
     assert cli("voices", "install").status == 2
     misspelt = cli("voices", "install", "kokro")
     assert misspelt.status == 2
-    assert "got 'kokro'; other voices are those of a command" in misspelt.err
+    assert "got 'kokro'; a command speaks with other voices" in misspelt.err
 
 
 def test_json_says_what_the_list_says(cli: Cli) -> None:

@@ -36,7 +36,7 @@ def voices(
     from wakeword_tools.voices.voice_files import install_kokoro
 
     if what != KOKORO:
-        raise typer.BadParameter(f"expected kokoro to install, got {what!r}; other voices are those of a command")
+        raise typer.BadParameter(f"expected kokoro to install, got {what!r}; a command speaks with other voices")
     folder, number = install_kokoro(note)
     if as_json:
         print(json.dumps({"folder": str(folder), "voices": number}))

@@ -142,8 +142,8 @@ def _woke(what: str, rate: Rate | None) -> list[str]:
 
 
 def _close_words(heard: HeardClips, threshold: float) -> str:
-    """The words that sound like it and wake it, each once: those of the dictionary, which people say, before others, and
-    of both the surest first."""
+    """The words that sound like it and wake it, each once: words of the dictionary, which people say, before others,
+    and the surest of either first."""
     fired: dict[str, Path] = {}
     for clip, score in heard:
         if score >= threshold:

@@ -156,7 +156,7 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     measured = (card.language == ENGLISH) == (ENGLISH in people.languages)
     others = "other words'"
     if card.language != ENGLISH:
-        others = f"those of {people.words} words of {' and '.join(map(name_of_language, people.languages))}"
+        others = f"in {people.words} words of {' and '.join(map(name_of_language, people.languages))}"
     finds = "made from its text, not trained: " + (
         f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} "
         f"({range_shown(point.recall_low, point.recall_high)} for nine of ten words; fewer in noise)"
