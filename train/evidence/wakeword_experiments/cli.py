@@ -36,7 +36,7 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     unheard,
     weighing,
 )
-from wakeword_experiments.two_stages.typed_command import text_alone, typed
+from wakeword_experiments.two_stages.typed_command import text_alone, typed, words_of_languages
 
 app = typer.Typer(
     name="wakeword_experiments",
@@ -304,6 +304,7 @@ for other in (
     anyword,
     text_alone,
     typed,
+    words_of_languages,
     languages,
     weighing,
     close_words,

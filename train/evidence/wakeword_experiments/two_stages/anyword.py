@@ -144,12 +144,7 @@ def measured(
     hour."""
     point = model.card.point()
     streams = _streams(model, speech)
-    people = people_scores(partial(stream_scores, model), test, report)
-    faint = from_quiet_microphone(read_audio(clip.path) for clip in test.people)
-    people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
-    if rooms:
-        said = [Condition("", clip.speaker, read_audio(clip.path)) for clip in test.people]
-        people["room"] = np.array([float(stream_scores(model, one.samples).max()) for one in in_rooms(said, rooms)])
+    people = scores_of_people(model, test, rooms, report)
     scores = ScoreSet(positives=people["clean"], negatives=np.zeros(0), streams=streams, hours=speech.hours)
     thresholds = {"default": point.threshold}
     thresholds |= {name: choose_fa_per_hour(scores, rate).threshold for name, rate in RATES.items()}
@@ -172,6 +167,17 @@ def measured(
             **{condition: share(some >= threshold, test.groups["people"]) for condition, some in people.items()},
         }
     return found
+
+
+def scores_of_people(model: Model, test: TestClips, rooms: Sequence[Room], report: Line) -> dict[str, Scores]:
+    """The highest score of each recording as it is, in noise, quiet and, where there are some, in rooms."""
+    people = people_scores(partial(stream_scores, model), test, report)
+    faint = from_quiet_microphone(read_audio(clip.path) for clip in test.people)
+    people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
+    if rooms:
+        said = [Condition("", clip.speaker, read_audio(clip.path)) for clip in test.people]
+        people["room"] = np.array([float(stream_scores(model, one.samples).max()) for one in in_rooms(said, rooms)])
+    return people
 
 
 def people_of(audio: Path, word: str, language: str = ENGLISH) -> list[Path]:

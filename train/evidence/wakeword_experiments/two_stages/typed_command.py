@@ -40,6 +40,27 @@ def typed(
     )
 
 
+def words_of_languages(
+    language: Annotated[list[str], typer.Option("--language", help="A language's code; repeatable.")],
+    recordings: Annotated[Path, typer.Option("--recordings", help="A folder of CODE/TEXT/SPEAKER_name.flac.")],
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    speech: Annotated[
+        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
+    ],
+    words: Annotated[int, typer.Option("--words", min=1, help="Of each language.")] = 25,
+    work: Annotated[Path, typer.Option("--work", help="For models.")] = Path("runs/languages"),
+    figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = Path(
+        "train/evidence/results/words-of-languages.json"
+    ),
+) -> None:
+    """What words of many languages find from their text."""
+    from wakeword_experiments.two_stages.words_of_languages import measure_languages
+
+    begin(1)
+    folders = {"words": recordings, "noise": audio / "noise", "rooms": audio / "rooms"}
+    measure_languages(language, words, folders, speech, work, figures, command=command_line(), report=report_progress)
+
+
 def text_alone(
     results: Annotated[Path, typer.Option("--results", help="The folder of the records.")] = Path(
         "train/evidence/results"

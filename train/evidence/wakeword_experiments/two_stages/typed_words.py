@@ -74,9 +74,7 @@ def measure_typed(
         if language == ENGLISH:
             own["opinion"] = by_weight(looks, len(test.people), len(sounds), sounds.hours)
         best = np.array([stream_scores(model, read_audio(clip.path)).max() for clip in test.people])
-        own["at_fits"] = [
-            float(np.mean(best >= 1 / (1 + np.exp(-FUSION.bias - FUSION.phonemes * fit)))) for fit in FITS
-        ]
+        own["at_fits"] = [float(np.mean(best >= score_of_fit(fit))) for fit in FITS]
         own["asked_per_hour"] = _asked_per_hour(model, sounds)
         known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
         record = {
@@ -98,6 +96,11 @@ def measure_typed(
         if language == ENGLISH:
             page = figures.with_name("second-opinion.md")
             page.write_text(opinion_page(record, figures=figures.name), encoding="utf-8")
+
+
+def score_of_fit(fit: float) -> float:
+    """The score that a model from a text gives where its phonemes fit so well."""
+    return float(1 / (1 + np.exp(-FUSION.bias - FUSION.phonemes * fit)))
 
 
 _ONE_IN = 4
