@@ -142,7 +142,7 @@ def text_alone_content(
         "weights": list(weights),
         "trained": {**found, "voices": round(least, 3)},
         "typed": {
-            "words": len(from_text.names),
+            "words": sum(len(word["text"].get("of_words", [word])) for word in typed["words"]),
             **({} if languages == [ENGLISH] else {"languages": languages}),
             "fits": list(typed["fits"]),
             "low": [round(low, 3) for low, _ in ends],
