@@ -18,7 +18,7 @@ from wakeword_tools.engines.languages import language_named
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE
 from wakeword_train import ear, from_text, model_from_text
 from wakeword_train.ear import FIGURES_FILE, TextEar, ear_beside, ear_of, ear_of_digest
-from wakeword_train.from_text import suggest_ear, typed_model
+from wakeword_train.from_text import suggest_ear, text_model_promise, typed_model
 from wakeword_train.pack.starter import FOREIGN, NOISE, STARTER
 
 Install = Callable[..., None]
@@ -52,6 +52,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (*(Path(own.origin).with_name(name) for name in files), encoders_folder() / QUICK_FILE):
         shutil.copy(path, folder)
     shutil.copy(folder / f"{STARTER}.pack", folder / f"{FOREIGN}.pack")
+    figures = json.loads((folder / FIGURES_FILE).read_text("utf-8"))
+    (folder / FIGURES_FILE).write_text(
+        json.dumps(figures | {"typed": figures["typed"] | {"languages": ["ar"]}}), "utf-8"
+    )
     (folder / CONFUSIONS_FILE).write_text(json.dumps({"counts": {"i": {}, "u": {"ɔ": 80}, "ʁ": {"ɹ": 80}}}), "utf-8")
     return folder
 
@@ -141,6 +145,22 @@ def test_a_model_from_a_text_names_what_it_is_heard_by(installed: Install, packa
     installed()
     with pytest.raises(shared.ModelError, match=r'pip install "wakeword\[languages\]", which has the one of'):
         _ = read_model(tmp_path / "languages.onnx").second_stage
+
+
+def test_check_tells_what_the_model_of_the_text_promises_by_what_hears_it(
+    installed: Install, package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How many people it finds only where words of other languages were counted, and where to get what hears it."""
+    promises = []
+    for name, folders in (("included", {}), ("languages", {LANGUAGES: package})):
+        installed(**folders)
+        point = read_model(model_from_text(WORD, tmp_path / f"{name}.onnx", language="de")).card.point()
+        promises.append(text_model_promise(WORD, "de"))
+        assert promises[-1] == (point.target, point.recall if folders else None)
+        assert ('pip install "wakeword[languages]"' in capsys.readouterr().err) == (not folders)
+        assert ear_of("de").people.tell_of("de") == bool(folders)
+        assert ear_of("en").people.tell_of("en")
+    assert promises[0] != promises[1]
 
 
 def test_a_kept_model_is_made_again_once_the_package_is_there(

@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from support.commands import Cli
 from support.small_world import write_world
 
+from wakeword.audio.audio_file import write_audio
 from wakeword.base.errors import SynthesisError
 from wakeword.cli.console import note
 from wakeword.format.verifier_card import Fusion, VerifierCard
@@ -247,3 +249,22 @@ def test_the_record_of_a_head_is_its_last_epoch() -> None:
 
 def test_the_line_of_an_epoch_says_what_the_adversary_did() -> None:
     assert describe_epoch(epoch_with(before=0.1, after=0.4)).endswith("loss 0.100 -> 0.400")
+
+
+@pytest.mark.parametrize(
+    ("options", "compared"), [((), ["en"]), (("--language", "de"), ["de"]), (("--background", "radio"), [])]
+)
+def test_the_text_alone_is_compared_in_every_language_and_not_where_a_user_gives_sound(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], compared: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "radio").mkdir()
+    write_audio(tmp_path / "radio" / "talk.flac", np.zeros(16_000, np.int16))
+    asked: list[str] = []
+    command = "wakeword_train.train_command"
+    monkeypatch.setattr(f"{command}.train_model", lambda *_, **__: SimpleNamespace(path=tmp_path / "a.onnx"))
+    monkeypatch.setattr(f"{command}.keep_the_better", lambda config, *_: asked.append(config.language))
+    monkeypatch.setattr(f"{command}.judge_words", lambda config, **_: ())
+    monkeypatch.setattr(f"{command}._summarise", lambda *_: None)
+    assert cli("train", "hallo luise", "--no-install-voices", *options).status == 0
+    assert asked == compared

@@ -74,6 +74,10 @@ class TextAlone:
     typed: Sequence[Sequence[float]]
     """What words find where their phonemes have to fit so well: for each fit ``low``, ``middle`` and ``high``."""
 
+    def tell_of(self, language: str) -> bool:
+        """Whether they say something of words of a language: English words do of English, others of all others."""
+        return (language == ENGLISH) == (ENGLISH in self.languages)
+
     def people_found(self, voices: float, phonemes: float) -> PeopleFound:
         """What people find of a trained word, going by the words on the same side.
 

@@ -30,8 +30,7 @@ from wakeword.verify.phoneme_verifier import KeywordPhonemes
 from wakeword.verify.shared import EMBEDDING_FILE, LANGUAGES, file_digest
 from wakeword_tools.engines.languages import ENGLISH, require_language
 from wakeword_tools.texts.advice import Advice, Grade, TextPromise, reasons, require_short
-from wakeword_tools.texts.foreign_language import foreign_language
-from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.foreign_language import ways_to_say
 from wakeword_tools.texts.recogniser import RecognisedWay
 from wakeword_tools.training_record import file_stem
 from wakeword_train.ear import TextEar, ear_of
@@ -112,19 +111,20 @@ def typed_model(text: str, language: str | None = None) -> Path:
     return path
 
 
-def text_model_promise(word: str) -> TextPromise | None:
-    """What a model of an English word from its text promises at its default.
+def text_model_promise(word: str, language: str) -> TextPromise | None:
+    """What a model of a word of a language from its text promises at its default.
 
     ``(inf, 0)`` if speech sounds too much like it, and ``None`` if there is no such model for another reason: the word is
     too long, or has sounds that the recogniser does not know.
     """
+    suggest_ear(language)
     try:
-        point = parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0))).card.point()
+        point = parse_model(model_of_text(SpokenKeyword(word, SynthesisConfig(), 0, language))).card.point()
     except TooCommonError:
         return TextPromise(math.inf, 0.0)
     except ConfigError:
         return None
-    return TextPromise(point.target, point.recall)
+    return TextPromise(point.target, point.recall if ear_of(language).people.tell_of(language) else None)
 
 
 def tell(path: Path, *, takes: bool = False) -> None:
@@ -155,8 +155,7 @@ def _check_word(phrase: str, language: str | None, *, anyway: bool) -> None:
     if anyway:
         return
     code = require_language(phrase, language)
-    ways = pronunciations(phrase) if code == ENGLISH else [foreign_language(code).require(phrase).phones]
-    judged(Advice(phrase, ways, [], [], code), anyway=False)
+    judged(Advice(phrase, ways_to_say(phrase, code), [], [], code), anyway=False)
 
 
 def judged(advice: Advice, *, anyway: bool) -> str:

@@ -43,7 +43,7 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
     The text's default must promise as much. The card of what is kept has the figures of both, and the file ``trained`` is
     the trained model. ``None``, and nothing is done, for a model without second stage, threshold or held-out positives.
     People decide if ``FEW_PEOPLE`` or more were held out. Voices flatter the trained model, which learned from such; of
-    the words that people said it was as good or better (train/evidence/text-alone.md).
+    English words that people said it was as good or better (train/evidence/text-alone.md).
     """
     second = result.second_stage
     if second is None or not (card := read_model(result.path).card).operating_points:

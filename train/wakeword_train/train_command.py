@@ -93,10 +93,9 @@ def _train(
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor
         )
-    # The text alone knows nothing of recordings of a user's own room and talk, nor of another language.
-    own_sound = folders.background or folders.negatives or folders.near_negatives or settings.language != ENGLISH
-    compares = text_first and teach is None and not own_sound
-    if compares and (kept := keep_the_better(settings, result, trained)):
+    # The text alone knows nothing of recordings of a user's own room and talk.
+    own_sound = folders.background or folders.negatives or folders.near_negatives
+    if text_first and teach is None and not own_sound and (kept := keep_the_better(settings, result, trained)):
         note(kept)
     _summarise(options, result)
     if teach is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from wakeword.cli.app import CROSS_PACKAGE
 from wakeword_tools.cli import check_work
-from wakeword_tools.texts.advice import often
+from wakeword_tools.texts.advice import TextPromise, often
 
 ADVISE, LONGER = cache(check_work.advise_in), cache(check_work.longer)
 
@@ -97,16 +97,35 @@ def test_what_the_recogniser_hears_in_speech_is_a_part_of_the_grade(cli, monkeyp
     ear = cache(CROSS_PACKAGE["text_promise"].load())
     monkeypatch.setattr("wakeword_train.from_text.text_model_promise", ear)
     heard = json.loads(cli("check", "alexa", "--json").out)
-    per_hour, recall = ear("alexa")
+    per_hour, recall = ear("alexa", "en")
     assert heard["by_ear"] == {"per_hour": per_hour, "recall": recall}
     assert heard["grades"]["by ear"] == heard["grade"] == ("good" if per_hour <= 1 else "fair")
     assert f"{per_hour:g} an hour by mistake at most" in cli("check", "alexa").out
     # A phrase that is longer than the recogniser hears at once says nothing of speech.
-    assert ear("okay computer please turn on the kitchen lights") is None
-    assert ear("eye")[1] == 0
+    assert ear("okay computer please turn on the kitchen lights", "en") is None
+    assert ear("eye", "en")[1] == 0
     monkeypatch.setattr(check_work, "find_spec", lambda name: None)
     text = json.loads(cli("check", "alexa", "--json").out)
     assert (text["by_ear"], text["grade"]) == (None, "good")
     assert {**heard, "by_ear": None, "grade": "good", "grades": text["grades"], "longer": text["longer"]} == text
     assert heard["grades"] == {**text["grades"], "by ear": heard["grade"]}
     assert "by ear" not in cli("check", "alexa").out
+
+
+@pytest.mark.parametrize(("recall", "finds"), [(0.425, "finds 42%"), (None, "what it finds is not known")])
+def test_a_word_of_another_language_is_judged_by_what_hears_it(
+    cli, recall: float | None, finds: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def promise(word: str, language: str) -> TextPromise:
+        asked.append((word, language))
+        return TextPromise(3.0, recall)
+
+    monkeypatch.setattr("wakeword_train.from_text.text_model_promise", promise)
+    line = "check", "guten morgen luise", "--language", "de"
+    content = json.loads(cli(*line, "--json").out)
+    assert content["by_ear"] == {"per_hour": 3.0, "recall": recall}
+    assert content["grades"]["by ear"] == content["grade"] == "poor"
+    assert f"3 an hour by mistake at most, {finds}" in cli(*line).out
+    assert asked == [("guten morgen luise", "de")] * 2

@@ -49,8 +49,8 @@ def print_check(options: CheckOptions) -> None:
     # On stderr, where it does not disturb what a program reads.
     note(COMPARING.format(keyword))
     advice, english = advise_in(code, keyword), code == ENGLISH
-    if english and all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
-        advice = replace(advice, text_promise=CROSS_PACKAGE["text_promise"].load()(keyword))
+    if all(map(find_spec, ("wakeword_train", "wakeword_background", "onnx"))):
+        advice = replace(advice, text_promise=CROSS_PACKAGE["text_promise"].load()(keyword, code))
     # Only where there is something to better.
     longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
     better = list(Grade)[: list(Grade).index(advice.grade)]
@@ -113,11 +113,8 @@ def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
     }
     if advice.text_promise is not None:
         per_hour, recall = advice.text_promise
-        hears = (
-            "speech is full of it"
-            if per_hour == EVERY_DAY
-            else f"{per_hour:g} an hour by mistake at most, finds {recall:.0%}"
-        )
+        finds = "what it finds is not known" if recall is None else f"finds {recall:.0%}"
+        hears = "speech is full of it" if per_hour == EVERY_DAY else f"{per_hour:g} an hour by mistake at most, {finds}"
         why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
         graded["by ear"] = (hears, why)
     return {f"{name:<13}{found}": (advice.grades[name], why) for name, (found, why) in graded.items()}

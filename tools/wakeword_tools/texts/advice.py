@@ -84,7 +84,8 @@ class TextPromise(NamedTuple):
 
     per_hour: float
     """False accepts."""
-    recall: float
+    recall: float | None
+    """``None`` where the words that are known say nothing of its language."""
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def _advice(card: ModelCard, point: OperatingPoint, share: float, rate: float | 
 def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
     people = ear_of_digest(card.verifier.phonemes_digest if card.verifier else None).people
-    measured = (card.language == ENGLISH) == (ENGLISH in people.languages)
+    measured = people.tell_of(card.language)
     others = "other words'"
     if card.language != ENGLISH:
         others = f"in {people.words} words of {' and '.join(map(name_of_language, people.languages))}"
