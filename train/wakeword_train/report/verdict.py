@@ -154,12 +154,12 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
     people = ear_of_digest(card.verifier.phonemes_digest if card.verifier else None).people
     measured = people.tell_of(card.language)
-    others = "other words'"
+    others, of_ten = "other words'", "words"
     if card.language != ENGLISH:
-        others = f"in {people.words} words of {' and '.join(map(name_of_language, people.languages))}"
+        others, of_ten = f"in {people.words} words of {len(people.languages)} languages", "languages"
     finds = "made from its text, not trained: " + (
         f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} "
-        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten words; fewer in noise)"
+        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten {of_ten}; fewer in noise)"
         if measured
         else f"how many people it finds is not known, as English words say nothing of {name_of_language(card.language)}"
     )

@@ -10,7 +10,7 @@ from wakeword.base.errors import DataError
 from wakeword_experiments.two_stages.people_range import typed_found
 from wakeword_experiments.two_stages.two_stages_measure import share
 from wakeword_experiments.two_stages.typed_words import FITS, score_of_fit
-from wakeword_experiments.two_stages.words_of_languages import chosen_words, languages_page
+from wakeword_experiments.two_stages.words_of_languages import chosen_words, countries_page
 
 
 def record_of(shares: dict[str, float]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def test_a_language_without_words_is_named(tmp_path: Path) -> None:
 
 
 def test_the_page_has_a_row_a_language_and_means_over_languages() -> None:
-    page = languages_page(record_of({"German": 0.9, "French": 0.5}), "figures.json")
+    page = countries_page(record_of({"German": 0.9, "French": 0.5}), "figures.json")
     assert "| German | 1 | 20 | 90 / 90 / 90" in page
     assert "| **mean** | | 40 | 70 / 70 / 70 | 2 |" in page
 

@@ -50,7 +50,7 @@ def words_of_languages(
     words: Annotated[int, typer.Option("--words", min=1, help="Of each language.")] = 25,
     work: Annotated[Path, typer.Option("--work", help="For models.")] = Path("runs/languages"),
     figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = Path(
-        "train/evidence/results/words-of-languages.json"
+        "train/evidence/results/typed-countries.json"
     ),
 ) -> None:
     """What words of many languages find from their text."""

@@ -82,7 +82,7 @@ def measure_languages(
             ],
         }
         write_json(figures, record)
-        figures.with_suffix(".md").write_text(languages_page(record, figures.name), encoding="utf-8")
+        figures.with_suffix(".md").write_text(countries_page(record, figures.name), encoding="utf-8")
         report(f"{name}: {len(models)} words")
 
 
@@ -157,7 +157,7 @@ def _of_word(model: Model, streams: Sequence[Scores], hours: float, people: Mapp
     return {"scores": people, "thresholds": thresholds, "events": events}
 
 
-def languages_page(record: Mapping[str, Any], figures: str) -> str:
+def countries_page(record: Mapping[str, Any], figures: str) -> str:
     """The page in Markdown; ``figures`` is a link to the record."""
     languages = record["words"]
     hours = min(one["text"]["hours"] for one in languages)
