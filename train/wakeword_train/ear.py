@@ -1,6 +1,6 @@
 """The recogniser that hears the words that users train or make from a text, and what thresholds for it are made from.
 
-The package wakeword-ear has one that hears more people than the included one, at one and a half times the cost
+The package wakeword-ear has one that hears more people than the included one, at less than twice the cost
 (train/evidence/results/recognisers-ear.md). English taught both. The package wakeword-languages has one that speech of
 other languages taught too, for their words. All have the same tokens.
 """
