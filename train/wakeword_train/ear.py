@@ -67,8 +67,8 @@ class TextAlone:
     """The lowest share of synthetic voices that trained words found."""
     words: int
     """Words that only their phonemes judge."""
-    languages: Sequence[str]
-    """The languages of these words, as codes."""
+    languages: Mapping[str, Sequence[int]]
+    """The languages of these words, as codes -> of another one than English how many were found, and of how many."""
     fits: Sequence[float]
     """Fits of the phonemes, rising."""
     typed: Sequence[Sequence[float]]
@@ -109,7 +109,7 @@ def text_alone(path: Path | None = None) -> TextAlone:
         typed = content["typed"]
         shares = [*zip(typed["low"], typed["middle"], typed["high"], strict=True)]
         least = content["trained"]["voices"]
-        languages = typed.get("languages", [ENGLISH])
+        languages = typed.get("languages", {ENGLISH: ()})
         return TextAlone((first, head, phonemes), one, other, least, typed["words"], languages, typed["fits"], shares)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(

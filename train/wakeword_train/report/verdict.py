@@ -154,12 +154,15 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
     people = ear_of_digest(card.verifier.phonemes_digest if card.verifier else None).people
     measured = people.tell_of(card.language)
-    others, of_ten = "other words'", "words"
+    others, of_ten, own = "other words'", "words", ""
     if card.language != ENGLISH:
         others, of_ten = f"in {people.words} words of {len(people.languages)} languages", "languages"
+        if card.language in people.languages:
+            heard, said = people.languages[card.language]
+            own = f"; of {said} words of {name_of_language(card.language)} {heard} were found"
     finds = "made from its text, not trained: " + (
         f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} "
-        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten {of_ten}; fewer in noise)"
+        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten {of_ten}{own}; fewer in noise)"
         if measured
         else f"how many people it finds is not known, as English words say nothing of {name_of_language(card.language)}"
     )

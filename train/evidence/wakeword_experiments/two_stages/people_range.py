@@ -134,7 +134,8 @@ def text_alone_content(
     voices = [word["text"]["promised"] for word in anyword["words"]]
     least = min(clopper_pearson(one["recall"] * one["synthetic"], one["synthetic"])[0] for one in voices)
     shares = np.array([_at(typed, fit) for fit in typed["fits"]])
-    languages = sorted({word.get("language", ENGLISH) for word in typed["words"]})
+    clean = {word.get("language", ENGLISH): word["text"]["default"]["clean"] for word in typed["words"]}
+    languages = {code: [one["found"], one["of"]] for code, one in sorted(clean.items()) if code != ENGLISH}
     ends = [range_of(logits_of(some, from_text.counts), from_text.width()) for some in shares]
     return {
         "made_by": "python -m wakeword_experiments text-alone, from the records of anyword and typed "
@@ -143,7 +144,7 @@ def text_alone_content(
         "trained": {**found, "voices": round(least, 3)},
         "typed": {
             "words": sum(len(word["text"].get("of_words", [word])) for word in typed["words"]),
-            **({} if languages == [ENGLISH] else {"languages": languages}),
+            **({"languages": languages} if languages else {}),
             "fits": list(typed["fits"]),
             "low": [round(low, 3) for low, _ in ends],
             "middle": [round(float(some.mean()), 3) for some in shares],
