@@ -62,7 +62,8 @@ def find_mistakes(model: Subject, scored: Scored, scores: ScoreSet, threshold: f
                 accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, score, score))
     for recording, stream in zip(scored.recordings[Kind.BACKGROUND], scores.streams, strict=True):
         for index in event_windows(stream, threshold):
-            peak = _peak(stream, index, threshold)
+            below = np.flatnonzero(stream[index:] < threshold)
+            peak = float(stream[index : index + int(below[0]) if len(below) else None].max())
             accepted.append(mistake(FALSE_ACCEPTS, Kind.BACKGROUND, recording, index, float(stream[index]), peak))
     missed = [
         Mistake(MISSED, Kind.POSITIVE.plural, recording.name, 0.0, recording.seconds, score, score)
@@ -70,11 +71,6 @@ def find_mistakes(model: Subject, scored: Scored, scores: ScoreSet, threshold: f
         if score < threshold
     ]
     return sorted(accepted, key=lambda mistake: -mistake.peak) + sorted(missed, key=lambda mistake: mistake.peak)
-
-
-def _peak(stream: Scores, index: int, threshold: float) -> float:
-    below = np.flatnonzero(stream[index:] < threshold)
-    return float(stream[index : index + int(below[0]) if len(below) else None].max())
 
 
 def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MAX_MISTAKES) -> list[Mistake]:
