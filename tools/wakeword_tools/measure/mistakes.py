@@ -8,7 +8,6 @@ import numpy as np
 from wakeword.audio.audio_file import read_audio, write_audio
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import new_folder, write_json
-from wakeword.base.types import Scores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.recordings import Scored

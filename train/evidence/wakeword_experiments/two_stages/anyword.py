@@ -10,7 +10,6 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,8 @@ from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
 from wakeword.base.version import __version__
 from wakeword.model.model import Model, read_model
-from wakeword_experiments.two_stages.conditions import Condition, from_quiet_microphone
-from wakeword_experiments.two_stages.measured_rooms import Room, in_rooms, read_rooms
-from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
+from wakeword_experiments.two_stages.measured_rooms import Room, read_rooms
+from wakeword_experiments.two_stages.two_stages_measure import TestClips, scores_of_people, share
 from wakeword_experiments.two_stages.unheard import split_takes
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
@@ -167,17 +165,6 @@ def measured(
             **{condition: share(some >= threshold, test.groups["people"]) for condition, some in people.items()},
         }
     return found
-
-
-def scores_of_people(model: Model, test: TestClips, rooms: Sequence[Room], report: Line) -> dict[str, Scores]:
-    """The highest score of each recording as it is, in noise, quiet and, where there are some, in rooms."""
-    people = people_scores(partial(stream_scores, model), test, report)
-    faint = from_quiet_microphone(read_audio(clip.path) for clip in test.people)
-    people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
-    if rooms:
-        said = [Condition("", clip.speaker, read_audio(clip.path)) for clip in test.people]
-        people["room"] = np.array([float(stream_scores(model, one.samples).max()) for one in in_rooms(said, rooms)])
-    return people
 
 
 def people_of(audio: Path, word: str, language: str = ENGLISH) -> list[Path]:

@@ -16,6 +16,8 @@ from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.grouped import grouped_interval
+from wakeword_experiments.two_stages.conditions import Condition, from_quiet_microphone
+from wakeword_experiments.two_stages.measured_rooms import Room, in_rooms
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.latency import latency, spoken_word
@@ -122,6 +124,17 @@ def people_scores(score: Score, test: TestClips, report: Line) -> dict[str, Scor
     """The highest score of each recorded positive as it is, and with noise."""
     mixer = NoiseMixer(test.noise, warn=report)
     return {"clean": highest_scores(score, test.people, None), "noisy": highest_scores(score, test.people, mixer)}
+
+
+def scores_of_people(model: Model, test: TestClips, rooms: Sequence[Room], report: Line) -> dict[str, Scores]:
+    """The highest score of each recording as it is, in noise, quiet and, where there are some, in rooms."""
+    people = people_scores(partial(stream_scores, model), test, report)
+    faint = from_quiet_microphone(read_audio(clip.path) for clip in test.people)
+    people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
+    if rooms:
+        said = [Condition("", clip.speaker, read_audio(clip.path)) for clip in test.people]
+        people["room"] = np.array([float(stream_scores(model, one.samples).max()) for one in in_rooms(said, rooms)])
+    return people
 
 
 def recall_of(model: Model, test: TestClips, threshold: float, report: Line) -> dict[str, Any]:

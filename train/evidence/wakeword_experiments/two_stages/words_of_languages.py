@@ -20,9 +20,9 @@ from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model, read_model
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
-from wakeword_experiments.two_stages.anyword import RATES, scores_of_people
+from wakeword_experiments.two_stages.anyword import RATES
 from wakeword_experiments.two_stages.measured_rooms import Room, read_rooms
-from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, share
+from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, scores_of_people, share
 from wakeword_experiments.two_stages.typed_words import FITS, score_of_fit
 from wakeword_tools.engines.languages import name_of_language
 from wakeword_tools.kinds import Kind, Split
