@@ -20,6 +20,7 @@ from wakeword_train import ear, from_text, model_from_text
 from wakeword_train.ear import FIGURES_FILE, TextEar, ear_beside, ear_of, ear_of_digest
 from wakeword_train.from_text import suggest_ear, text_model_promise, typed_model
 from wakeword_train.pack.starter import FOREIGN, NOISE, STARTER
+from wakeword_train.report.verdict import verdict
 
 Install = Callable[..., None]
 WORD = "guten morgen luise"
@@ -54,7 +55,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / f"{STARTER}.pack", folder / f"{FOREIGN}.pack")
     figures = json.loads((folder / FIGURES_FILE).read_text("utf-8"))
     (folder / FIGURES_FILE).write_text(
-        json.dumps(figures | {"typed": figures["typed"] | {"languages": ["ar"]}}), "utf-8"
+        json.dumps(figures | {"typed": figures["typed"] | {"languages": {"ar": [3, 12], "de": [11, 12]}}}), "utf-8"
     )
     (folder / CONFUSIONS_FILE).write_text(json.dumps({"counts": {"i": {}, "u": {"ɔ": 80}, "ʁ": {"ɹ": 80}}}), "utf-8")
     return folder
@@ -154,7 +155,9 @@ def test_check_tells_what_the_model_of_the_text_promises_by_what_hears_it(
     promises = []
     for name, folders in (("included", {}), ("languages", {LANGUAGES: package})):
         installed(**folders)
-        point = read_model(model_from_text(WORD, tmp_path / f"{name}.onnx", language="de")).card.point()
+        card = read_model(model_from_text(WORD, tmp_path / f"{name}.onnx", language="de")).card
+        point = card.point()
+        assert ("of 12 words of German 11 were found" in verdict(card).finds) == bool(folders)
         promises.append(text_model_promise(WORD, "de"))
         assert promises[-1] == (point.target, point.recall if folders else None)
         assert ('pip install "wakeword[languages]"' in capsys.readouterr().err) == (not folders)

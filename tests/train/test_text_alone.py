@@ -17,7 +17,9 @@ others = st.tuples(shares, shares, shares).map(lambda some: PeopleFound(6, *sort
 def test_people_are_promised_what_words_alike_find_and_no_more_than_the_voices_of_a_word_unlike_all(
     distinct: PeopleFound, indistinct: PeopleFound, voices: float, least: float, phonemes: float
 ) -> None:
-    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, least, 0, ["en"], [], []).people_found(voices, phonemes)
+    found = TextAlone((1.0, 1.0, 3.0), distinct, indistinct, least, 0, {"en": ()}, [], []).people_found(
+        voices, phonemes
+    )
     alike = distinct if phonemes >= 1.5 else indistinct
     assert found.low <= found.middle <= found.high
     if voices >= least:
@@ -33,6 +35,15 @@ def test_a_laxer_fit_never_means_fewer_people(one: float, other: float) -> None:
     assert laxer.middle >= stricter.middle
     assert laxer.high >= stricter.high
     assert laxer.low <= laxer.middle <= laxer.high
+
+
+@given(st.floats(-3, 0))
+def test_no_more_is_promised_than_was_found_of_words_of_the_language(fit: float) -> None:
+    people = PeopleFound(3, 0.2, 0.5, 0.8)
+    languages = {"de": (3, 12), "fr": (12, 12)}
+    found = TextAlone((1.0, 1.0, 3.0), people, people, 0.1, 24, languages, [-3, 0], [(0.2, 0.6, 0.9)] * 2)
+    assert found.typed_found(fit, "fr") == found.typed_found(fit, "sv") == PeopleFound(24, 0.2, 0.6, 0.9)
+    assert found.typed_found(fit, "de") == PeopleFound(24, 0.2, 0.25, 0.9)
 
 
 def test_the_file_says_what_its_numbers_rest_on() -> None:

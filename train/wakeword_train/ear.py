@@ -88,10 +88,12 @@ class TextAlone:
         most = 1.0 if voices >= self.least_voices else voices
         return PeopleFound(alike.words, *(min(share, most) for share in (alike.low, alike.middle, alike.high)))
 
-    def typed_found(self, fit: float) -> PeopleFound:
-        """What other words find where their phonemes alone have to fit as well as ``fit``."""
-        shares = (float(np.interp(fit, self.fits, some)) for some in zip(*self.typed, strict=True))
-        return PeopleFound(self.words, *shares)
+    def typed_found(self, fit: float, language: str = ENGLISH) -> PeopleFound:
+        """What other words find where their phonemes alone have to fit as well as ``fit``, but no more is promised than was
+        found of the words of the ``language``."""
+        low, middle, high = (float(np.interp(fit, self.fits, some)) for some in zip(*self.typed, strict=True))
+        found, said = self.languages.get(language) or (1, 1)
+        return PeopleFound(self.words, min(low, found / said), min(middle, found / said), high)
 
 
 @cache

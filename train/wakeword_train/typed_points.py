@@ -135,7 +135,7 @@ def points_of_fits(
         if fit >= strictest:
             continue  # a laxer rate that brings nothing
         strictest = fit
-        people = ear.people.typed_found(fit)
+        people = ear.people.typed_found(fit, spoken.language)
         events = events_at(streams, float(np.exp(fit)), hop=_HOP)
         points.append(
             OperatingPoint(
