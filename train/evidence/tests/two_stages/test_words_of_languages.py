@@ -20,7 +20,7 @@ def record_of(shares: dict[str, float]) -> dict[str, Any]:
         at = share(np.arange(20) < 20 * found)
         point = {"threshold": score_of_fit(-1.0), "events": 1, "clean": at, "noisy": at, "room": at}
         of_words = [{"word": str(number)} for number in range(20)]
-        text = {"speakers": ["one"], "hours": 2.0, "at_fits": [found] * len(FITS), "of_words": of_words}
+        text = {"speakers": 1, "hours": 2.0, "at_fits": [found] * len(FITS), "of_words": of_words}
         text |= dict.fromkeys(("default", "at_rate", "at_one"), point)
         words.append({"keyword": name, "language": name[:2].lower(), "collection": name, "text": text})
     return {"date": "2026-01-01", "command": "made", "fits": FITS, "words": words}

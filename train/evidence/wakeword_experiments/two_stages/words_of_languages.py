@@ -123,7 +123,7 @@ def of_language(
         words.append(_of_word(model, streams, sounds.hours, scores_of_people(model, test, rooms, report)))
     best = np.concatenate([word["scores"]["clean"] for word in words])
     found: dict[str, Any] = {
-        "speakers": sorted({clip.speaker for test in tests for clip in test.people}),
+        "speakers": len({clip.speaker for test in tests for clip in test.people}),
         "hours": sounds.hours,
         "at_fits": [float(np.mean(best >= score_of_fit(fit))) for fit in FITS],
         "of_words": [
@@ -189,7 +189,7 @@ def _row(name: str, own: Mapping[str, Any]) -> str:
         low, high = interval_of(own[point]["clean"])
         rates = " / ".join(f"{100 * own[point][condition]['rate']:.0f}" for condition in _CONDITIONS)
         cells.append(f"{rates} ({100 * low:.0f} to {100 * high:.0f}) | {own[point]['events']}")
-    return f"| {name} | {len(own['speakers'])} | {len(own['of_words'])} | {' | '.join(cells)} |"
+    return f"| {name} | {own['speakers']} | {len(own['of_words'])} | {' | '.join(cells)} |"
 
 
 def _mean(languages: Sequence[Mapping[str, Any]]) -> str:
