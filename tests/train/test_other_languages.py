@@ -157,7 +157,7 @@ def test_check_tells_what_the_model_of_the_text_promises_by_what_hears_it(
         installed(**folders)
         card = read_model(model_from_text(WORD, tmp_path / f"{name}.onnx", language="de")).card
         point = card.point()
-        assert ("of 12 words of German 11 were found" in verdict(card).finds) == bool(folders)
+        assert ("11 of 12 found in German" in verdict(card).finds) == bool(folders)
         promises.append(text_model_promise(WORD, "de"))
         assert promises[-1] == (point.target, point.recall if folders else None)
         assert ('pip install "wakeword[languages]"' in capsys.readouterr().err) == (not folders)

@@ -43,7 +43,7 @@ def test_no_more_is_promised_than_was_found_of_words_of_the_language(fit: float)
     languages = {"de": (3, 12), "fr": (12, 12)}
     found = TextAlone((1.0, 1.0, 3.0), people, people, 0.1, 24, languages, [-3, 0], [(0.2, 0.6, 0.9)] * 2)
     assert found.typed_found(fit, "fr") == found.typed_found(fit, "sv") == PeopleFound(24, 0.2, 0.6, 0.9)
-    assert found.typed_found(fit, "de") == PeopleFound(24, 0.2, 0.25, 0.9)
+    assert found.typed_found(fit, "de") == found.typed_found(fit, "de-at") == PeopleFound(24, 0.2, 4 / 14, 0.9)
 
 
 def test_the_file_says_what_its_numbers_rest_on() -> None:

@@ -26,7 +26,7 @@ from wakeword.verify.shared import (
     recogniser_extra,
     recogniser_folders,
 )
-from wakeword_tools.engines.languages import ENGLISH
+from wakeword_tools.engines.languages import ENGLISH, family_of
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, sound_costs, token_costs
 from wakeword_train.pack.starter import (
     FOREIGN,
@@ -90,10 +90,11 @@ class TextAlone:
 
     def typed_found(self, fit: float, language: str = ENGLISH) -> PeopleFound:
         """What other words find where their phonemes alone have to fit as well as ``fit``, but no more is promised than was
-        found of the words of the ``language``."""
+        found of the words of the ``language``, with one more found and one more missed: these are few."""
         low, middle, high = (float(np.interp(fit, self.fits, some)) for some in zip(*self.typed, strict=True))
-        found, said = self.languages.get(language) or (1, 1)
-        return PeopleFound(self.words, min(low, found / said), min(middle, found / said), high)
+        counts = self.languages.get(family_of(language))
+        own = (counts[0] + 1) / (counts[1] + 2) if counts else 1.0
+        return PeopleFound(self.words, min(low, own), min(middle, own), high)
 
 
 @cache

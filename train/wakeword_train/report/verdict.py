@@ -11,7 +11,7 @@ from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported, range_shown
 from wakeword.takes.take import learn_voice
-from wakeword_tools.engines.languages import ENGLISH, name_of_language
+from wakeword_tools.engines.languages import ENGLISH, family_of, name_of_language
 from wakeword_train.ear import ear_of_digest
 from wakeword_train.points import COMPARED, ENROLMENT, FEW_PEOPLE, TYPED, by_synthetic_voices, found, is_by_luck
 
@@ -154,15 +154,14 @@ def _verdict_on_typed(card: ModelCard, point: OperatingPoint) -> Verdict:
     """The verdict on a model that was made from its text in seconds."""
     people = ear_of_digest(card.verifier.phonemes_digest if card.verifier else None).people
     measured = people.tell_of(card.language)
-    others, of_ten, own = "other words'", "words", ""
+    judged_by, of_ten = "if its sounds are heard as well as other words'", "words"
     if card.language != ENGLISH:
-        others, of_ten = f"in {people.words} words of {len(people.languages)} languages", "languages"
-        if card.language in people.languages:
-            heard, said = people.languages[card.language]
-            own = f"; of {said} words of {name_of_language(card.language)} {heard} were found"
+        judged_by, of_ten = f"going by {people.words} words of {len(people.languages)} languages", "languages"
+        if own := people.languages.get(family_of(card.language)):
+            judged_by += f", {own[0]} of {own[1]} found in {name_of_language(card.language)}"
     finds = "made from its text, not trained: " + (
-        f"finds {_of_ten(point.recall)} people, if its sounds are heard as well as {others} "
-        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten {of_ten}{own}; fewer in noise)"
+        f"finds {_of_ten(point.recall)} people, {judged_by} "
+        f"({range_shown(point.recall_low, point.recall_high)} for nine of ten {of_ten}; fewer in noise)"
         if measured
         else f"how many people it finds is not known, as English words say nothing of {name_of_language(card.language)}"
     )
