@@ -5,10 +5,10 @@ the embeddings of openWakeWord or the features of microWakeWord alone::
 
     python -m scripts.make_device_phonemes openwakeword --speech FOLDER ... --unlabelled FOLDER ... --noise FOLDER ... \\
         --rooms FOLDER --windows 5250 --steps 1700 --width 192 --layers 3 --out phonemes.npz
-    python -m scripts.make_device_phonemes microwakeword ... --windows 20000 --steps 3000 --width 128 --layers 7 ...
+    python -m scripts.make_device_phonemes microwakeword ... --windows 26500 --steps 8000 --width 224 --layers 8 ...
 
 The folders are those of ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges. The first
-takes some 25 minutes of one core, the second two hours. The same folders and seed give the same file on processors of one
+takes some 25 minutes of one core, the second an hour. The same folders and seed give the same file on processors of one
 kind.
 """
 

@@ -50,7 +50,7 @@ def test_it_is_the_network(engine: str, net: MicroNet, path: Path) -> None:
     assert np.abs(found - expected).max() <= 24
     sums = [window_sums(one.astype(np.uint8), 5) for one in (found, expected)]
     cutoff = np.median(sums[1])
-    assert np.mean((sums[0] > cutoff) == (sums[1] > cutoff)) > 0.98
+    assert np.mean((sums[0] > cutoff) == (sums[1] > cutoff)) > 0.97
 
 
 def test_the_arena_has_room(tmp_path: Path) -> None:

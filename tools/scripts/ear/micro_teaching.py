@@ -16,9 +16,9 @@ from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Range, quantised_layer
 
-LATE = 6
-"""Steps by which it says a phoneme after it was heard: 0.18 s."""
-FRAMES, TAPS = 5, 5
+LATE = 10
+"""Steps by which it says a phoneme after it was heard: 0.3 s."""
+FRAMES, TAPS = 5, 7
 """Frames that the first layer looks at, and steps of each block."""
 _LEAD, _BACKWARDS = 2 * SAMPLE_RATE, 0.6
 """Samples before a window, by which the front end learns of the noise, and how often they are the window's own beginning,
