@@ -15,8 +15,8 @@ HELD = 10
 """Steps for which the best fit counts: the other network hears the word a little earlier or later."""
 OF_LOGIT = Range.of(-12, 12)
 _COUNTS, _OFFSET = 3.0, 4.0
-"""How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 1 to 6,
-3 and 4 find most of three words."""
+"""How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 1, 2, 3, 4 and 6 two
+of three words choose 3 or 4 for the third."""
 
 
 @dataclass(frozen=True)
