@@ -151,6 +151,10 @@ def typed_page(record: Mapping[str, Any], *, figures: str) -> str:
         "default. The last column is how often the recogniser is asked in an hour of that speech.",
         "",
     )
-    return "\n".join(
-        [*head, *rows, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
-    )
+    return page_of_record(record, head, rows, figures)
+
+
+def page_of_record(record: Mapping[str, Any], head: Sequence[str], rows: Sequence[str], figures: str) -> str:
+    """A page of these lines that ends with what made it; ``figures`` is a link to the record."""
+    made = f"Made by `{record['command']}` on {record['date']}. [Figures]({figures})."
+    return "\n".join([*head, *rows, "", made, ""])

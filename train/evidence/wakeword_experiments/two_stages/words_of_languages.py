@@ -23,7 +23,7 @@ from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword_experiments.two_stages.anyword import RATES
 from wakeword_experiments.two_stages.measured_rooms import Room, read_rooms
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, scores_of_people, share
-from wakeword_experiments.two_stages.typed_words import FITS, score_of_fit
+from wakeword_experiments.two_stages.typed_words import FITS, page_of_record, score_of_fit
 from wakeword_tools.engines.languages import name_of_language
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.rates import choose_fa_per_hour
@@ -171,8 +171,8 @@ def countries_page(record: Mapping[str, Any], figures: str) -> str:
     head = (
         "# Words of many languages from their text",
         "",
-        "Names of countries, as the speakers of GCompris say them, mostly one a language and once a word; nobody of "
-        "them taught our networks. Their spelling is that of Unicode's CLDR, Portuguese as in Brazil though the "
+        "Names of countries, as the speakers of GCompris say them, mostly one a language and once a word; they "
+        "taught none of our networks. Their spelling is that of Unicode's CLDR, Portuguese as in Brazil though the "
         "speakers may be from Portugal, and Arabic with vowels by libtashkeel. The speech is mostly English and French, "
         "with some minutes of Common Voice in 13 languages and of calls in eleven, in which names may be said.",
         "",
@@ -182,9 +182,7 @@ def countries_page(record: Mapping[str, Any], figures: str) -> str:
         "seed 0.",
         "",
     )
-    return "\n".join(
-        [*head, *rows, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
-    )
+    return page_of_record(record, head, rows, figures)
 
 
 def _row(name: str, own: Mapping[str, Any]) -> str:
