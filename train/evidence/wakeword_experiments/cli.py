@@ -21,7 +21,6 @@ from wakeword_experiments.sweep.sweep_command import sweep
 from wakeword_experiments.ten_words.ten_words_commands import ten_words, ten_words_settings
 from wakeword_experiments.two_stages.two_stages_commands import (
     anyword,
-    by_speaker,
     close_words,
     collections,
     dictionary_words,
@@ -312,7 +311,6 @@ for other in (
     dictionary_words,
     exports,
     recognisers,
-    by_speaker,
     stage_folds,
     fold_cards,
     sweep,

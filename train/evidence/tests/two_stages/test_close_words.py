@@ -1,22 +1,12 @@
 """Close words are counted at the models' thresholds; recorded figures get intervals by speaker, or an error."""
 
-import dataclasses
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError
 from wakeword_experiments.one_class.published import CLOSE_WORDS
-from wakeword_experiments.two_stages import regroup as regroup_module
 from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, WordEngine, close_words_page, points_of
-from wakeword_experiments.two_stages.regroup import regroup
-from wakeword_experiments.two_stages.two_stages_measure import TestClips as Clips
 from wakeword_experiments.two_stages.two_stages_measure import share
-from wakeword_experiments.two_stages.two_stages_run import Sources
-from wakeword_tools.kinds import Kind, Split
-from wakeword_train.data.clips import Clip
 
 POINTS = {"default": {"name": "fa_per_hour=0.5", "threshold": 0.5}, "fpr=0.03": {"name": "fpr=0.03", "threshold": 0.2}}
 
@@ -74,45 +64,3 @@ def test_an_engine_without_a_number_of_clips_is_refused(text: str) -> None:
     assert WordEngine.parse("kokoro:folder=3") == WordEngine("kokoro:folder", 3)
     with pytest.raises(ConfigError, match="such as kokoro=20"):
         WordEngine.parse(text)
-
-
-@dataclasses.dataclass
-class FakeModel:
-    card: object = dataclasses.field(default_factory=lambda: type("Card", (), {"phrase": "stop"}))
-
-
-def test_recorded_figures_get_intervals_by_speaker(monkeypatch, tmp_path) -> None:
-    def clip(kind: Kind, speaker: str) -> Clip:
-        return Clip(tmp_path / f"{speaker}.flac", kind, "stop", speaker, Split.TEST, kind is Kind.NEAR_NEGATIVE)
-
-    clips = [
-        clip(Kind.POSITIVE, "ann"),
-        clip(Kind.POSITIVE, "ann"),
-        clip(Kind.POSITIVE, "bob"),
-        clip(Kind.NEAR_NEGATIVE, "v"),
-    ]
-    monkeypatch.setattr(regroup_module, "read_model", lambda path: FakeModel())
-    monkeypatch.setattr(regroup_module, "read_config", lambda path: None)
-    monkeypatch.setattr(regroup_module, "gather_clips", lambda config, folders: clips)
-    monkeypatch.setattr(regroup_module, "highest_scores", lambda score, some, mixer: np.full(len(some), 0.1))
-    scores = {"clean": np.array([0.9, 0.9, 0.1]), "noisy": np.array([0.9, 0.1, 0.1])}
-    monkeypatch.setattr(regroup_module, "people_scores", lambda score, test, report: scores)
-    folder = tmp_path / "voices"
-    folder.mkdir()
-    figures = tmp_path / "figures.json"
-    point = {
-        "threshold": 0.5,
-        "people": {"clean": share(scores["clean"] >= 0.5), "noisy": share(scores["noisy"] >= 0.5)},
-        "close": {"clean": share(np.array([False]))},
-    }
-    record = {"words": [{"keyword": "stop", "stages": {"both": {"points": {"default": point}}}}]}
-    figures.write_text(json.dumps(record))
-    sources = Sources(tmp_path, folder, tmp_path)
-    regroup([Path("stop.onnx")], tmp_path, sources, figures, print)
-    again = json.loads(figures.read_text())["words"][0]["stages"]["both"]["points"]["default"]
-    assert again["people"]["clean"]["by_group"]["groups"] == 2
-    assert again["people"]["clean"]["found"] == 2
-    assert Clips.of(clips).groups["people"] == ["ann", "ann", "bob"]
-    scores["clean"] = np.zeros(3)
-    with pytest.raises(DataError, match="expected the recorded 2 of 3 clips, found 0 of 3"):
-        regroup([Path("stop.onnx")], tmp_path, sources, figures, print)

@@ -328,21 +328,3 @@ def collections(
         command=command_line(),
         report=report_progress,
     )
-
-
-def by_speaker(
-    model: Annotated[list[Path], typer.Option("--model", help="A model that the figures are of; repeatable.")],
-    audio: _Audio,
-    voices: _Voices,
-    clips: _Clips,
-    recipes: _Recipes = Path("assets/configs"),
-    figures: Annotated[Path, typer.Option("--figures")] = Path("train/evidence/results/two-stages.json"),
-    page: Annotated[Path, typer.Option("--page")] = Path("docs/accuracy.md"),
-) -> None:
-    """Intervals by speaker and by text for figures that were measured without them."""
-    from wakeword_experiments.two_stages.regroup import regroup
-    from wakeword_experiments.two_stages.two_stages_run import Sources, write_page
-
-    begin(1)
-    regroup(model, recipes, Sources(audio, voices, clips), figures, report_progress)
-    write_page(figures, page)
