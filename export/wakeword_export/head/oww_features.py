@@ -55,10 +55,13 @@ class OwwFeatures:
         shapes = {node.name: node.shape for node in self._session.get_inputs()}
         self._caches = {name: shape for name, shape in shapes.items() if name != _LOG_MEL}
 
-    def embeddings(self, blocks: Iterable[Array]) -> Array:
-        """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``, from the zeros before it on."""
+    def embeddings(self, blocks: Iterable[Array], *, silence: int = LEADING_SILENCE) -> Array:
+        """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``, from the zeros before it on.
+
+        ``silence``: how many they are, by default as many as their engines have.
+        """
         # Before the first frame, so that embeddings end where theirs do; they do not reach what is kept below.
-        return self._embedded(np.zeros((_FRAMES_EARLY, _MELS), np.float32), _pieces(blocks, before=LEADING_SILENCE))
+        return self._embedded(np.zeros((_FRAMES_EARLY, _MELS), np.float32), _pieces(blocks, before=silence))
 
     def after_reset(self, samples: Array) -> Array:
         """The embeddings of ``(samples,)`` after openWakeWord for Python was reset: its spectrogram begins with ones."""

@@ -8,9 +8,10 @@ import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from scripts.ear.distilling import LATE, OUTPUT, DeviceLessons, losses_of, teach
+from scripts.ear.distilling import LATE, OUTPUT, DeviceLessons, losses_of, teach_twice
+from scripts.ear.word_contrast import SHARE, WordContrast
 from wakeword.base.types import Array
-from wakeword.verify.embedding import DIMENSION, STEP_SAMPLES
+from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.phoneme_verifier import BLANK
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures, last_sample
@@ -19,15 +20,17 @@ EARLY = 2
 """Steps before the first embedding of a look, which has heard them too."""
 OUTPUTS = 4
 """Outputs of a step, every 20 ms."""
-_DROPPED, _DECAY = 0.25, 1e-2
-_MASKED, _MAX_MASKED, _NOISE = 0.5, 3, 0.3
-"""Share of looks with some steps left out, how many, and the most noise, in deviations of the embeddings: without noise and
-dropout the network learns its few hours by heart."""
+_SLACK = 8
+"""Outputs that a word may end too early or too late."""
+_DROPPED, _DECAY = 0.1, 1e-2
+_MASKED, _MAX_MASKED, _NOISE = 0.3, 3, 0.15
+"""Share of looks with some steps left out, how many, and the most noise, in deviations of the embeddings. Few windows need
+more: 5,000 are learned by heart."""
 
 
 def embedded(features: OwwFeatures) -> Callable[[Array, np.random.Generator], NDArray[np.float16]]:
     """The embeddings of a window, ``(28, 96)``."""
-    return lambda sound, _: features.embeddings([sound])[LEADING_SILENCE // STEP_SAMPLES :].astype(np.float16)
+    return lambda sound, _: features.embeddings([sound], silence=0).astype(np.float16)
 
 
 class EmbeddedNetwork(nn.Module):
@@ -92,17 +95,24 @@ def teach_embedded(
         len(lessons.tokens), width=width, layers=layers, mean=some.mean(0), deviation=some.std(0) + 1e-3
     )
 
-    def loss_of_batch() -> Tensor:
-        return _loss(network, lessons, random.choice(len(lessons.numbers), batch), random)
+    contrast = WordContrast(lessons, random)
 
-    teach(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
+    def loss_of_batch(*, words: bool) -> Tensor:
+        rows = random.choice(len(lessons.numbers), batch)
+        return _loss(network, lessons, rows, random, contrast if words else None)
+
+    teach_twice(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
     return network
 
 
 def _loss(
-    network: EmbeddedNetwork, lessons: DeviceLessons, rows: NDArray[np.int64], random: np.random.Generator
+    network: EmbeddedNetwork,
+    lessons: DeviceLessons,
+    rows: NDArray[np.int64],
+    random: np.random.Generator,
+    contrast: WordContrast | None,
 ) -> Tensor:
-    """Of one look in each window, at a random step."""
+    """Of one look in each window, at a random step; with ``contrast`` of words too."""
     firsts = random.integers(0, lessons.heard.shape[1] - HEAD_EMBEDDINGS + 1, len(rows))
     looks = np.stack([lessons.heard[row, at : at + HEAD_EMBEDDINGS] for row, at in zip(rows, firsts, strict=True)])
     heard = torch.from_numpy(looks.astype(np.float32))
@@ -117,4 +127,5 @@ def _loss(
     inside = torch.from_numpy(((places >= 0) & (places < lessons.said.shape[1])).astype(np.float32))
     spoken = lessons.said[lessons.numbers[rows][:, None], places.clip(0, lessons.said.shape[1] - 1)]
     told = torch.from_numpy(spoken.astype(np.float32))
-    return (inside * losses_of(logits, told, lessons.tokens.index(BLANK))).sum() / inside.sum()
+    loss = (inside * losses_of(logits, told, lessons.tokens.index(BLANK))).sum() / inside.sum()
+    return loss if contrast is None else loss + SHARE * contrast.loss(logits, rows, places, slack=_SLACK)

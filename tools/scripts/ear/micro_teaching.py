@@ -8,13 +8,17 @@ import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from scripts.ear.distilling import OUTPUT, DeviceLessons, losses_of, teach
+from scripts.ear.distilling import OUTPUT, DeviceLessons, losses_of, teach_twice
+from scripts.ear.word_contrast import SHARE, WordContrast
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.verify.phoneme_verifier import BLANK
 from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Range, quantised_layer
+from wakeword_export.student.drawn_windows import restyled
+from wakeword_export.student.separable_network import scaled
+from wakeword_train.data.augment import factors, warped
 
 LATE = 10
 """Steps by which it says a phoneme after it was heard: 0.3 s."""
@@ -27,9 +31,13 @@ _HISS_DB = -95, -55
 _KEPT = 300
 _WARM_UP = 30
 """Steps that know too little of the past to be judged."""
+_SLACK = 7
+"""Steps that a word may end too early or too late."""
 _UNEVEN, _MASKED, _WIDEST_BANDS, _LONGEST = 1.5, 0.4, 7, 18
 """How much louder or softer a window's features become, and how often a stretch of channels or frames is left out."""
-_DECAY = 1e-3
+_WARP, _RESTYLED = 0.12, 0.5
+"""How much longer or shorter a vocal tract becomes, and the share of windows with the sound of another one."""
+_DECAY, _DROPPED = 1e-3, 0.1
 
 
 def as_features(sound: Array, random: np.random.Generator) -> NDArray[np.uint8]:
@@ -52,6 +60,7 @@ class MicroNetwork(nn.Module):
         self.in_time = nn.ModuleList(nn.Conv1d(width, width, TAPS, groups=width) for _ in range(blocks))
         self.mixtures = nn.ModuleList(nn.Conv1d(width, width, 1, bias=False) for _ in range(blocks))
         self.norms = nn.ModuleList(nn.BatchNorm1d(width) for _ in range(blocks))
+        self.dropout = nn.Dropout(_DROPPED)
         self.head = nn.Conv1d(width, tokens, 1)
 
     def forward(self, frames: Tensor) -> Tensor:
@@ -66,7 +75,7 @@ class MicroNetwork(nn.Module):
         found = [steps]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
             remembered = in_time(nnf.pad(steps, (TAPS - 1, 0)))
-            mixed = torch.relu(norm(mixture(remembered)))
+            mixed = self.dropout(torch.relu(norm(mixture(remembered))))
             steps = steps + mixed
             found += [remembered, mixed, steps]
         return found
@@ -117,14 +126,24 @@ def teach_micro(
     random = np.random.default_rng(seed)
     network = MicroNetwork(len(lessons.tokens), width=width, blocks=layers)
 
-    def loss_of_batch() -> Tensor:
-        rows = random.choice(len(lessons.numbers), min(batch, len(lessons.numbers)), replace=False)
-        said = network(torch.from_numpy(_varied(lessons.heard[rows], random)))[:, _WARM_UP:]
-        told = torch.from_numpy(told_of(lessons, rows, _KEPT // STRIDE)[:, _WARM_UP:])
-        return losses_of(said, told, lessons.tokens.index(BLANK)).mean()
+    contrast, places = WordContrast(lessons, random), _places(_KEPT // STRIDE)[None, _WARM_UP:]
 
-    teach(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
+    def loss_of_batch(*, words: bool) -> Tensor:
+        rows = random.choice(len(lessons.numbers), min(batch, len(lessons.numbers)), replace=False)
+        said = network(_varied(lessons.heard[rows], random))[:, _WARM_UP:]
+        told = torch.from_numpy(told_of(lessons, rows, _KEPT // STRIDE)[:, _WARM_UP:])
+        loss = losses_of(said, told, lessons.tokens.index(BLANK)).mean()
+        if not words:
+            return loss
+        return loss + SHARE * contrast.loss(said, rows, places.repeat(len(rows), 0), slack=_SLACK)
+
+    teach_twice(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
     return network
+
+
+def _places(steps: int) -> NDArray[np.int64]:
+    """The output of the large network that each step is about: ``(steps,)``, below 0 for those before the first."""
+    return np.floor((np.arange(steps) - LATE + 0.5) * STRIDE * FRAME / OUTPUT).astype(int)
 
 
 def told_of(lessons: DeviceLessons, rows: NDArray[np.int64], steps: int) -> Array:
@@ -140,15 +159,16 @@ def told_of(lessons: DeviceLessons, rows: NDArray[np.int64], steps: int) -> Arra
     return told
 
 
-def _varied(frames: NDArray[np.uint8], random: np.random.Generator) -> Array:
-    """Features as numbers, some louder, some without a stretch of channels or frames."""
-    heard = frames.astype(np.float32) * np.float32(OF_FEATURES.scale)
-    heard += random.uniform(-_UNEVEN, _UNEVEN, (len(heard), 1, 1)).astype(np.float32)
+def _varied(frames: NDArray[np.uint8], random: np.random.Generator) -> Tensor:
+    """Features as numbers, of other vocal tracts, some with the sound of another window, some louder, some without a
+    stretch of channels or frames: else the few people who teach are learned by heart."""
+    generator = torch.Generator().manual_seed(int(random.integers(2**31)))
+    heard = warped(scaled(torch.from_numpy(frames)), factors(len(frames), _WARP, generator))
+    heard = restyled(heard, _RESTYLED, generator)
+    heard = heard + (2 * torch.rand((len(heard), 1, 1), generator=generator) - 1) * _UNEVEN
     for one in heard:
         for axis, longest in ((1, _WIDEST_BANDS), (0, _LONGEST)):
             if random.random() < _MASKED:
                 first = int(random.integers(one.shape[axis] - longest))
-                masked = slice(first, first + int(random.integers(1, longest)))
-                one[(slice(None), masked) if axis else masked] = 0
-    found: Array = heard.clip(0, 255 * OF_FEATURES.scale)
-    return found
+                one.narrow(axis, first, int(random.integers(1, longest))).zero_()
+    return heard.clamp(0, 255 * OF_FEATURES.scale)
