@@ -14,9 +14,9 @@ from wakeword_tools.engines.languages import ENGLISH
 HELD = 10
 """Steps for which the best fit counts: the other network hears the word a little earlier or later."""
 OF_LOGIT = Range.of(-12, 12)
-_COUNTS, _OFFSET = 3.0, 4.0
-"""How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 1, 2, 3, 4 and 6 two
-of three words choose 3 or 4 for the third."""
+_COUNTS, _OFFSET = 4.0, 6.5
+"""How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 2, 3, 4, 5 and 6
+two of three words choose 4 for the third, whichever it is."""
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class WordContrast:
         texts = torch.cat([sounds[:, :1].expand(-1, 1 + _HARD, -1), sounds[:, 1:]], dim=1)
         flat, many = compared.flatten(), compared.shape[1]
         paths = fits(lost[flat], between[flat], texts.flatten(0, 1), lengths.repeat_interleave(many))
-        paths = paths.unflatten(0, (-1, many))
+        paths = paths.reshape(len(words), many, -1)
         ends = np.array([int(np.abs(places[word.row] - word.end).argmin()) for word in words])
         allowed = torch.from_numpy(np.abs(np.arange(places.shape[1]) - ends[:, None]) <= slack)
         right = paths[:, 0].masked_fill(~allowed, _NEVER).amax(dim=1, keepdim=True)
