@@ -19,7 +19,7 @@ from wakeword.verify.phoneme_verifier import BETWEEN, BLANK, WORD_BOUNDARY
 
 SHARE = 0.3
 """What the contrast counts beside the phonemes' own loss."""
-_WORDS, _LEAST, _MOST = 24, 4, 9
+_WORDS, _MIN_SOUNDS, _MAX_SOUNDS = 24, 4, 9
 """Words of a step, and the sounds of one."""
 _INSIDE = 0.08
 """How often a word may begin or end inside of a word that was said."""
@@ -114,16 +114,16 @@ class WordContrast:
         known = [
             [one for one in some if own.min() < one.place < own.max()] for some, own in zip(heard, places, strict=True)
         ]
-        rows, random = [row for row, some in enumerate(known) if len(some) >= _LEAST], self._random
+        rows, random = [row for row, some in enumerate(known) if len(some) >= _MIN_SOUNDS], self._random
         found = list[DrawnWord]()
         for _ in range(8 * _WORDS if rows else 0):
             row = rows[int(random.integers(len(rows)))]
             some = known[row]
-            firsts = [at for at in range(len(some) - _LEAST + 1) if some[at].begins or random.random() < _INSIDE]
+            firsts = [at for at in range(len(some) - _MIN_SOUNDS + 1) if some[at].begins or random.random() < _INSIDE]
             if not firsts:
                 continue
             first = firsts[int(random.integers(len(firsts)))]
-            possible = range(first + _LEAST, min(first + _MOST, len(some)) + 1)
+            possible = range(first + _MIN_SOUNDS, min(first + _MAX_SOUNDS, len(some)) + 1)
             lasts = [at for at in possible if at == len(some) or some[at].begins or random.random() < _INSIDE]
             if lasts:
                 own = some[first : lasts[int(random.integers(len(lasts)))]]
