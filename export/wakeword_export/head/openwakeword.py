@@ -30,8 +30,7 @@ from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
 
 _FIT_COUNTS = 5.0
-"""Logits of the head that a nat of each phoneme counts. Of two collections of words one chooses 5, one 6 for the other
-(train/evidence/results/export-phonemes.md)."""
+"""Logits of the head that a nat of each phoneme counts (train/evidence/results/export-phonemes.md)."""
 _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "
     "given: --background with hours of speech without the word measures it as openWakeWord hears"

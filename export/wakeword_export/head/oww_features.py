@@ -56,10 +56,7 @@ class OwwFeatures:
         self._caches = {name: shape for name, shape in shapes.items() if name != _LOG_MEL}
 
     def embeddings(self, blocks: Iterable[Array], *, silence: int = LEADING_SILENCE) -> Array:
-        """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``, from the zeros before it on.
-
-        ``silence``: how many they are, by default as many as their engines have.
-        """
+        """Blocks of sound, each ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``, from the ``silence`` before it on."""
         # Before the first frame, so that embeddings end where theirs do; they do not reach what is kept below.
         return self._embedded(np.zeros((_FRAMES_EARLY, _MELS), np.float32), _pieces(blocks, before=silence))
 
