@@ -58,7 +58,7 @@ def test_a_fit_is_added_to_the_student_for_a_while() -> None:
     fits, own = fits_of(word), student.last.outputs
     held = np.array([fits[max(0, step - HELD + 1) : step + 1].max() for step in range(len(fits))])
     alone = (student.logits(FRAMES).astype(float) - own.zero) * own.scale
-    expected = 256 / (1 + np.exp(-(alone + 3 * held + 4)))
+    expected = 256 / (1 + np.exp(-(alone + 4 * held + 6.5)))
     found = MicroWordNet(student, word).outputs(FRAMES).astype(float)
     assert expected.std() > 5
     assert np.abs(found - expected).max() < 12  # steps of the logit
