@@ -58,6 +58,19 @@ def test_a_sound_is_heard_once_and_words_begin_after_a_boundary(lessons: DeviceL
         assert [said[one.place].argmax() for one in heard] == [one.token for one in heard]
 
 
+def test_a_sound_may_begin_unsure_and_one_that_stays_so_is_not_heard(lessons: DeviceLessons) -> None:
+    said = lessons.said[0].copy()
+    first, second, third = (one.place for one in heard_sounds(said, TOKENS)[:3])
+    said[first, said[first].argmax()] = 0.3
+    said[second : second + 2] /= 3
+    heard = heard_sounds(said, TOKENS)
+    assert heard[0].place == first + 1
+    assert heard[0].begins
+    assert heard[1].place == third
+    assert not heard[1].begins
+    assert len(heard) == len(heard_sounds(lessons.said[0], TOKENS)) - 1
+
+
 def test_who_says_what_is_heard_tells_windows_apart_and_who_hears_another_window_does_not(
     lessons: DeviceLessons,
 ) -> None:

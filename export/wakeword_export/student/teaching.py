@@ -44,7 +44,7 @@ from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.2
-"""False accepts an hour that the cutoff aims at in the pack's half hour: others wake three words oftener, 0.7 times."""
+"""False accepts an hour that the cutoff aims at in the pack's half hour. Three words fired 0.7 times an hour elsewhere."""
 
 
 def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:

@@ -139,10 +139,9 @@ def teach_twice(
     """Teach a network phonemes, then words as well. ``loss_of_batch`` is told which: ``words``."""
     more = round(WORD_STEPS * steps)
     for words, count, own_rate in ((False, steps, rate), (True, more, WORD_RATE * rate)):
+        network.train()
         own = partial(loss_of_batch, words=words)
         teach(network, own, steps=count, rate=own_rate, decay=decay, progress=progress)
-        network.train()
-    network.eval()
 
 
 def lines_of_progress() -> Callable[..., None]:

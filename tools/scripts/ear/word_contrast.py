@@ -7,6 +7,7 @@ word of a detector is preferred.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ SHARE = 0.3
 _WORDS, _MIN_SOUNDS, _MAX_SOUNDS = 24, 4, 9
 """Words of a step, and the sounds of one."""
 _INSIDE = 0.08
-"""How often a word may begin or end inside of a word that was said."""
+"""How often a word may begin or end inside of a word that was said. One that a look cuts is whole for it."""
 _SURE = 0.4
 """The probability from which the large network heard a sound."""
 _HARD, _NEAR, _CHANGED = 6, 3, 2
@@ -31,7 +32,7 @@ _SHARPNESS = 5.0
 """Logits of a nat of each sound."""
 _NEAR_COUNTS = 0.5
 _NEVER, _WORST = -40.0, 20.0
-"""What an impossible path has lost, and the largest loss of a word."""
+"""What an impossible path has lost, and the largest loss of a word: one that fits worse teaches nothing."""
 _VOWELS = "aeiouæɑɔəɚɛɝɪʊʌ"
 
 
@@ -57,14 +58,17 @@ class DrawnWord(NamedTuple):
 def heard_sounds(said: NDArray[np.float16], tokens: Sequence[str]) -> list[HeardSound]:
     """What is heard in ``(outputs, tokens)`` probabilities."""
     best, blank, boundary = said.argmax(axis=1), tokens.index(BLANK), tokens.index(WORD_BOUNDARY)
-    found, last, begins = list[HeardSound](), blank, True
-    for place, token in enumerate(best.tolist()):
+    firsts = np.flatnonzero(np.diff(best, prepend=blank))
+    found, begins = list[HeardSound](), True
+    for first, end in pairwise([*firsts.tolist(), len(best)]):
+        token = int(best[first])
         if token == boundary:
             begins = True
-        elif token not in (blank, last) and said[place, token] >= _SURE:
-            found.append(HeardSound(token, place, begins))
+        elif token != blank:
+            place = first + int(said[first:end, token].argmax())
+            if said[place, token] >= _SURE:
+                found.append(HeardSound(token, place, begins))
             begins = False
-        last = token
     return found
 
 
@@ -85,7 +89,7 @@ class WordContrast:
     def loss(self, logits: Tensor, rows: NDArray[np.int64], places: NDArray[np.int64], *, slack: int) -> Tensor:
         """The loss of ``(batch, steps, tokens)`` logits of the windows ``rows`` of the lessons.
 
-        ``places``: which output of the large network each step is about, ``(batch, steps)``, below 0 where it is none.
+        ``places``: which output of the large network each step is about, ``(batch, steps)``; some lie outside of it.
         A word may end ``slack`` steps before or after the one that its last sound is about.
         """
         heard = [self._heard[number] for number in self._numbers[rows]]
@@ -142,7 +146,7 @@ class WordContrast:
         return torch.tensor([word.row for word in words]), torch.tensor(sounds), lengths
 
     def _changed(self, tokens: tuple[int, ...]) -> tuple[int, ...]:
-        """With other vowels for vowels and other consonants for consonants, in one or two places."""
+        """With any vowels for vowels and any consonants for consonants, in one or two places."""
         found = list(tokens)
         for at in self._random.choice(len(tokens), int(self._random.integers(1, _CHANGED + 1)), replace=False):
             alike = self._alike[found[at]]
@@ -162,7 +166,7 @@ class WordContrast:
         return top.indices, top.values > _NEVER
 
     def _known(self, words: Sequence[DrawnWord], heard: Sequence[Sequence[HeardSound]]) -> NDArray[np.bool_]:
-        """Where each word is said, or something of which one sound in four or fewer differs: ``(words, batch)``."""
+        """Where each word is said, or as many sounds of which a quarter differ, or one: ``(words, batch)``."""
         said = [np.array([one.token for one in some]) for some in heard]
         return np.array(
             [[row == word.row or _is_in(word.tokens, one) for row, one in enumerate(said)] for word in words]

@@ -1,4 +1,4 @@
-"""Close words are counted at the models' thresholds; recorded figures get intervals by speaker, or an error."""
+"""Close words are counted at the thresholds of the models."""
 
 import numpy as np
 import pytest
