@@ -19,7 +19,7 @@ from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.listener import exported_scores
 from wakeword_export.micro.cutoff import MicroListener, chosen_cutoff, threshold_of
-from wakeword_export.micro.int8_word import MicroNet, beside_phonemes
+from wakeword_export.micro.int8_word import MicroNet, beside_digest, beside_phonemes
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
@@ -45,8 +45,8 @@ class MicroStudent:
     cutoff: int
     lines: Sequence[str]
     """What was measured, for people."""
-    phonemes: bool = False
-    """Whether the cutoff is of the network with its word's phonemes."""
+    phonemes: str = ""
+    """The ``beside_digest`` of what stood beside it where the cutoff was chosen; empty: nothing."""
 
 
 def write_student(path: Path, student: MicroStudent) -> None:
@@ -67,16 +67,14 @@ def read_student(path: Path) -> MicroStudent | None:
             arrays = {name: archive[name] for name in archive.files}
         about = json.loads(arrays.pop("header").tobytes().decode())
         net = Int8Net.from_arrays(arrays)
-        return MicroStudent(
-            about["phrase"], net, int(about["cutoff"]), list(about["lines"]), bool(about.get("phonemes"))
-        )
+        phonemes = str(about.get("phonemes") or "")
+        return MicroStudent(about["phrase"], net, int(about["cutoff"]), list(about["lines"]), phonemes)
     except DAMAGED_ARCHIVE as error:
         raise ModelError(f"{path}: expected microWakeWord's student, got: {reason_of(error)}; train again") from error
 
 
 _ARENA, _ARENA_OF_BOTH = 24_000, 105_000
-"""Bytes that a device sets aside for a student, and for one with its word's phonemes. The ESP32's interpreter needs 20,700,
-and 91,000 to 92,000, on a PC, less with 32-bit addresses."""
+"""Bytes for a student, and for one with its word's phonemes: on a PC the ESP32's interpreter needs 20,700 and 92,000."""
 
 
 def arena_of(net: MicroNet) -> int:
@@ -96,8 +94,7 @@ def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
 def write_repository(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write a repository of the category ``wake_word`` of HACS; the promise, and how it is published.
 
-    HACS copies the folder ``custom_wake_words``. It takes one word: one .json and one .tflite of the same name. Its pull
-    request 5435 was still open when its source was read.
+    HACS copies the folder ``custom_wake_words``. It takes one word: one .json and one .tflite of the same name.
     """
     (folder / WAKE_WORDS).mkdir()
     lines = _write(order, folder / WAKE_WORDS, folder / "README.md")
@@ -118,10 +115,15 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
     if student.phrase != phrase:
         raise ModelError(f"expected a student of {phrase!r} in {order.run}, got one of {student.phrase!r}")
     net = beside_phonemes(student.net, order.model.card) if student.phonemes else student.net
-    cutoff, lines = student.cutoff, student.lines
-    if order.recordings.files.get(Kind.BACKGROUND):
+    cutoff, lines, background = student.cutoff, student.lines, order.recordings.files.get(Kind.BACKGROUND)
+    if background:
         cutoff, lines = _calibrated(order, net)
-    if not (order.recordings.files.get(Kind.BACKGROUND) and order.recordings.files.get(Kind.POSITIVE)):
+    elif student.phonemes not in ("", beside_digest()):
+        raise ModelError(
+            f"expected a cutoff beside the phonemes of this version, got an earlier one in {order.run}: train it again "
+            "with --for microwakeword, or give --background"
+        )
+    if not (background and order.recordings.files.get(Kind.POSITIVE)):
         lines = [*lines, _UNMEASURED]
     require_silence(MicroListener(net).scores, threshold_of(cutoff))
     name = engine_name(phrase)
@@ -132,18 +134,15 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
     write_json(folder / f"{name}.json", described)
     measured = "\n".join(f"- {line}" for line in [*lines, TRIED])
     shown, licence = described["micro"]["probability_cutoff"], order.model.card.licence
-    text = _README.format(
-        phrase=phrase, name=name, version=__version__, cutoff=shown, measured=measured, licence=licence
-    )
-    about.write_text(text, encoding="utf-8")
+    values = {"cutoff": shown, "measured": measured, "licence": licence}
+    about.write_text(_README.format(phrase=phrase, name=name, version=__version__, **values), encoding="utf-8")
     return lines
 
 
 def _calibrated(order: ExportOrder, net: MicroNet) -> tuple[int, list[str]]:
     """The cutoff on the recordings, and its promise."""
-    order.report(
-        f"listening to {len(order.recordings.files[Kind.BACKGROUND])} recordings of background as a device does"
-    )
+    count = len(order.recordings.files[Kind.BACKGROUND])
+    order.report(f"listening to {count} recordings of background as a device does")
     scores = exported_scores(MicroListener(net), order.recordings, warn=order.report)
     cutoff, promise = chosen_cutoff(scores, order.fa_per_hour, warn=order.report)
     ((_, rates),) = promise.rates.items()

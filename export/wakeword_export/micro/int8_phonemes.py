@@ -31,7 +31,7 @@ from wakeword_export.micro.mixed_net import (
     whole_steps,
 )
 
-_NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
+NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
 LOST = MAX_INT8 - MIN_INT8
 """Steps that a path may lose: it is dead then."""
 BEGIN, DEAD = -2, -1
@@ -59,7 +59,7 @@ class MicroPhonemes:
     """The largest logit."""
 
     @classmethod
-    def read(cls, path: Path = _NETWORK_FILE) -> "MicroPhonemes":
+    def read(cls, path: Path = NETWORK_FILE) -> "MicroPhonemes":
         """The network in its file."""
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}

@@ -1,5 +1,6 @@
 """What microWakeWord's engines run for an English word: a network that was taught it, and one that hears its phonemes."""
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from wakeword.format.card import ModelCard
-from wakeword_export.micro.int8_phonemes import OF_FIT, MicroPhonemes, MicroWord
+from wakeword_export.micro.int8_phonemes import NETWORK_FILE, OF_FIT, MicroPhonemes, MicroWord
 from wakeword_export.micro.mixed_net import MIN_INT8, Int8Layer, Int8Net, Range, probabilities, quantised_layer
 from wakeword_tools.engines.languages import ENGLISH
 
@@ -42,6 +43,11 @@ class MicroWordNet:
 
 MicroNet = Int8Net | MicroWordNet
 """What can be written as a file."""
+
+
+def beside_digest() -> str:
+    """Names what stands beside a student: the network of phonemes, and how much its fit counts."""
+    return hashlib.sha256(NETWORK_FILE.read_bytes() + repr((_COUNTS, _OFFSET)).encode()).hexdigest()
 
 
 def beside_phonemes(student: Int8Net, card: ModelCard) -> MicroNet:

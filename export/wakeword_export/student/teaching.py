@@ -19,7 +19,7 @@ from wakeword_export.head.slider_points import HeadPromise
 from wakeword_export.micro.cutoff import chosen_cutoff, micro_scores
 from wakeword_export.micro.device_files import MicroStudent, write_student
 from wakeword_export.micro.filterbank import micro_features
-from wakeword_export.micro.int8_word import MicroNet, beside_phonemes
+from wakeword_export.micro.int8_word import MicroNet, beside_digest, beside_phonemes
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
 from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
@@ -41,6 +41,8 @@ from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
+_CLOSE_WORDS = 4
+"""Clips of the word for each of a close word."""
 _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.2
@@ -89,7 +91,7 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
         cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
     lines = _promised(promise, cutoff, settings.least_recall, only_synthetic=only_synthetic)
-    student = MicroStudent(config.keyword, own, cutoff, lines, phonemes=net is not own)
+    student = MicroStudent(config.keyword, own, cutoff, lines, "" if net is own else beside_digest())
     write_student(run / STUDENT_FILE, student)
     return student
 
@@ -202,10 +204,6 @@ def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taugh
     return torch.from_numpy((1 - taught) * label + taught * said[scenes.rows]).float()
 
 
-_CLOSE_WORDS = 4
-"""Clips of the word for each of a close word."""
-
-
 def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
     """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
 
@@ -248,7 +246,9 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
         groups = [{"params": part, "lr": share * config.learning_rate} for part, share in parts]
         optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
         of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
-        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step / config.steps))
+        shares = [step / config.steps for step in range(config.steps + 1)]  # it rises, then falls as a cosine
+        rates = [min(1, one / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * one)) for one in shares]
+        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, rates.__getitem__)
         rounds = {config.steps * number // (config.mining_rounds + 1) for number in range(1, config.mining_rounds + 1)}
         for step in range(config.steps):
             if step in rounds:
@@ -296,8 +296,3 @@ class _Reversed(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return -context.weight * gradient, None
-
-
-def _rate_at(share: float) -> float:
-    """The share of the learning rate where that share of the steps is done: it rises, then falls as a cosine."""
-    return min(1.0, share / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * share))

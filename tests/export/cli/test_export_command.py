@@ -21,7 +21,7 @@ from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_export.micro.device_files import MicroStudent, arena_of, write_student
-from wakeword_export.micro.int8_word import beside_phonemes
+from wakeword_export.micro.int8_word import beside_digest, beside_phonemes
 from wakeword_export.micro.mixed_net import Int8Net
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.training_record import STUDENT_FILE
@@ -134,7 +134,7 @@ def in_german(model: bytes) -> bytes:
 def test_an_english_word_has_its_phonemes_beside_the_student(cli, tmp_path: Path) -> None:
     content, sizes = {}, {}
     for phonemes in (True, False):  # a student that was judged without them stays alone
-        student = MicroStudent("computer", doubtful_net(), 250, ["as it says"], phonemes=phonemes)
+        student = MicroStudent("computer", doubtful_net(), 250, ["as it says"], beside_digest() if phonemes else "")
         write_student(tmp_path / "computer" / STUDENT_FILE, student)
         out = tmp_path / f"with-{phonemes}"
         ended = cli("export", "computer", out, "--to", "microwakeword", "--work", tmp_path)
@@ -146,6 +146,21 @@ def test_an_english_word_has_its_phonemes_beside_the_student(cli, tmp_path: Path
     assert sizes[True] > 2 * sizes[False]
     german = parse_model(in_german(read_model_bytes(shipped_models()["computer"]))).card
     assert isinstance(beside_phonemes(doubtful_net(), german), Int8Net)
+
+
+def test_a_cutoff_beside_other_phonemes_is_refused_unless_another_one_is_chosen(
+    cli, background, tmp_path: Path
+) -> None:
+    student = MicroStudent("computer", doubtful_net(), 250, ["as it says"], "of another version")
+    write_student(tmp_path / "computer" / STUDENT_FILE, student)
+    ended = cli("export", "computer", tmp_path / "out", "--to", "microwakeword", "--work", tmp_path)
+    assert ended.status == 1
+    assert "train it again with --for microwakeword, or give --background" in ended.err
+    assert not (tmp_path / "out").exists()
+    pytest.importorskip("pymicro_features", reason="needs pymicro-features, to listen as a device does")
+    given = ("--work", tmp_path, "--background", background)
+    ended = cli("export", "computer", tmp_path / "out", "--to", "microwakeword", *given)
+    assert ended.status == 0, ended.err
 
 
 def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp_path: Path) -> None:
