@@ -7,10 +7,10 @@ the embeddings of openWakeWord or the features of microWakeWord alone::
         --rooms FOLDER --windows 48000 --steps 4000 --width 256 --layers 4 --out phonemes.npz
     python -m scripts.make_device_phonemes microwakeword ... --windows 48000 --steps 7000 --width 224 --layers 8 ...
 
-The folders are those of ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges, and the people
-of the starter pack whose speech sets cutoffs. After ``--steps`` come half as many in which the network learns words to
-tell windows apart. The first takes some 45 minutes of one core, the second an hour and a quarter. The same folders and
-seed give the same file on processors of one kind.
+The folders are as for ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges, and the people
+of the starter pack who set cutoffs. After ``--steps`` the network learns words to tell windows apart, for half as many.
+The first takes some 45 minutes of one core, the second an hour and a quarter. The same folders and seed give the same
+file on processors of one kind.
 """
 
 import logging

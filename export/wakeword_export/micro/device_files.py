@@ -19,7 +19,7 @@ from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.listener import exported_scores
 from wakeword_export.micro.cutoff import MicroListener, chosen_cutoff, threshold_of
-from wakeword_export.micro.int8_word import MicroNet, beside_digest, beside_phonemes
+from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
@@ -46,7 +46,7 @@ class MicroStudent:
     lines: Sequence[str]
     """What was measured, for people."""
     phonemes: str = ""
-    """The ``beside_digest`` of what stood beside it where the cutoff was chosen; empty: nothing."""
+    """The ``phonemes_digest`` of what was added where the cutoff was chosen; empty: nothing."""
 
 
 def write_student(path: Path, student: MicroStudent) -> None:
@@ -118,9 +118,9 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
     cutoff, lines, background = student.cutoff, student.lines, order.recordings.files.get(Kind.BACKGROUND)
     if background:
         cutoff, lines = _calibrated(order, net)
-    elif student.phonemes not in ("", beside_digest()):
+    elif student.phonemes not in ("", phonemes_digest()):
         raise ModelError(
-            f"expected a cutoff beside the phonemes of this version, got an earlier one in {order.run}: train it again "
+            f"expected a cutoff for the phonemes of this version, got an earlier one in {order.run}: train it again "
             "with --for microwakeword, or give --background"
         )
     if not (background and order.recordings.files.get(Kind.POSITIVE)):

@@ -45,8 +45,8 @@ MicroNet = Int8Net | MicroWordNet
 """What can be written as a file."""
 
 
-def beside_digest() -> str:
-    """Names what stands beside a student: the network of phonemes, and how much its fit counts."""
+def phonemes_digest() -> str:
+    """Names what is added to a student: the network of phonemes, and how much its fit counts."""
     return hashlib.sha256(NETWORK_FILE.read_bytes() + repr((_COUNTS, _OFFSET)).encode()).hexdigest()
 
 

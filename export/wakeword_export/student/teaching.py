@@ -19,7 +19,7 @@ from wakeword_export.head.slider_points import HeadPromise
 from wakeword_export.micro.cutoff import chosen_cutoff, micro_scores
 from wakeword_export.micro.device_files import MicroStudent, write_student
 from wakeword_export.micro.filterbank import micro_features
-from wakeword_export.micro.int8_word import MicroNet, beside_digest, beside_phonemes
+from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
 from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
@@ -91,7 +91,7 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
         cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
     lines = _promised(promise, cutoff, settings.least_recall, only_synthetic=only_synthetic)
-    student = MicroStudent(config.keyword, own, cutoff, lines, "" if net is own else beside_digest())
+    student = MicroStudent(config.keyword, own, cutoff, lines, "" if net is own else phonemes_digest())
     write_student(run / STUDENT_FILE, student)
     return student
 

@@ -21,7 +21,7 @@ from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_export.micro.device_files import MicroStudent, arena_of, write_student
-from wakeword_export.micro.int8_word import beside_digest, beside_phonemes
+from wakeword_export.micro.int8_word import beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import Int8Net
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.training_record import STUDENT_FILE
@@ -134,7 +134,7 @@ def in_german(model: bytes) -> bytes:
 def test_an_english_word_has_its_phonemes_beside_the_student(cli, tmp_path: Path) -> None:
     content, sizes = {}, {}
     for phonemes in (True, False):  # a student that was judged without them stays alone
-        student = MicroStudent("computer", doubtful_net(), 250, ["as it says"], beside_digest() if phonemes else "")
+        student = MicroStudent("computer", doubtful_net(), 250, ["as it says"], phonemes_digest() if phonemes else "")
         write_student(tmp_path / "computer" / STUDENT_FILE, student)
         out = tmp_path / f"with-{phonemes}"
         ended = cli("export", "computer", out, "--to", "microwakeword", "--work", tmp_path)

@@ -30,8 +30,8 @@ _ALONE, _UNLABELLED = 0.12, 0.15
 _PEAK_DB, _HISS_DB = (-32, -1), (-95, -55)
 _BLANK_COUNTS, _PHONEME_COUNTS = 0.4, 1.6
 """Weight of an output in which the large network is silent, and what a phoneme adds."""
-WORD_STEPS, WORD_RATE = 0.5, 1 / 3
-"""Shares of the steps in which words are taught too, after the others, and of the rate."""
+_WORD_STEPS, _WORD_RATE = 0.5, 1 / 3
+"""For words, after the phonemes: the share of the steps, and of the rate."""
 _KEPT, _EVERY = 0.98, 10
 """Share of the mean of the weights that is kept, and steps between two looks at them."""
 _REPORTED = 250
@@ -137,8 +137,8 @@ def teach_twice(
     progress: Callable[[int, float], None],
 ) -> None:
     """Teach a network phonemes, then words as well. ``loss_of_batch`` is told which: ``words``."""
-    more = round(WORD_STEPS * steps)
-    for words, count, own_rate in ((False, steps, rate), (True, more, WORD_RATE * rate)):
+    more = round(_WORD_STEPS * steps)
+    for words, count, own_rate in ((False, steps, rate), (True, more, _WORD_RATE * rate)):
         network.train()
         own = partial(loss_of_batch, words=words)
         teach(network, own, steps=count, rate=own_rate, decay=decay, progress=progress)

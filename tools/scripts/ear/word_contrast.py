@@ -1,9 +1,9 @@
 """Words that tell windows apart: what a small network of phonemes learns beside the phonemes themselves.
 
-A detector looks for one word in what the network says, and fires where it fits best. So stretches of what the large network
-hears in a window stand for words: each is to fit better there than in the other windows of a batch, of which the best
-ones count, and better than words that differ from it in one or two sounds. A word is drawn anew in each step, so that no
-word of a detector is preferred.
+A detector looks for one word in what the network says, and fires where it fits best. Here a stretch of what the large
+network hears in a window stands for a word. It has to fit there better than in other windows of the batch (the best few
+count), and better than words with one or two other sounds. Each step draws its own words, so no word of a detector is
+preferred.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ class WordContrast:
     def loss(self, logits: Tensor, rows: NDArray[np.int64], places: NDArray[np.int64], *, slack: int) -> Tensor:
         """The loss of ``(batch, steps, tokens)`` logits of the windows ``rows`` of the lessons.
 
-        ``places``: which output of the large network each step is about, ``(batch, steps)``; some lie outside of it.
+        ``places``: the output of the large network that each step is about, ``(batch, steps)``; the window may not have it.
         A word may end ``slack`` steps before or after the one that its last sound is about.
         """
         heard = [self._heard[number] for number in self._numbers[rows]]
@@ -114,7 +114,7 @@ class WordContrast:
         return _lost_to(right, others) + _NEAR_COUNTS * _lost_to(right, near)
 
     def _drawn(self, heard: Sequence[Sequence[HeardSound]], places: NDArray[np.int64]) -> list[DrawnWord]:
-        """Words whose sounds all are among the places of their rows."""
+        """Words with all their sounds among the places of their rows."""
         known = [
             [one for one in some if own.min() < one.place < own.max()] for some, own in zip(heard, places, strict=True)
         ]
@@ -156,7 +156,7 @@ class WordContrast:
     def _hardest(
         self, lost: Tensor, between: Tensor, sounds: Tensor, lengths: Tensor, *, known: NDArray[np.bool_]
     ) -> tuple[Tensor, Tensor]:
-        """The rows in which each word fits best and is not known to be, ``(words, _HARD)``, and which of them count."""
+        """Where each word fits best and is not known to be: rows ``(words, _HARD)``, and whether each counts."""
         with torch.no_grad():
             words, rows = len(sounds), len(lost)
             each = torch.arange(rows).repeat_interleave(words)
@@ -166,7 +166,7 @@ class WordContrast:
         return top.indices, top.values > _NEVER
 
     def _known(self, words: Sequence[DrawnWord], heard: Sequence[Sequence[HeardSound]]) -> NDArray[np.bool_]:
-        """Where each word is said, or as many sounds of which a quarter differ, or one: ``(words, batch)``."""
+        """Where each word is said, up to one sound or a quarter of them: ``(words, batch)``."""
         said = [np.array([one.token for one in some]) for some in heard]
         return np.array(
             [[row == word.row or _is_in(word.tokens, one) for row, one in enumerate(said)] for word in words]
@@ -191,8 +191,8 @@ def fits(lost: Tensor, between: Tensor, sounds: Tensor, lengths: Tensor) -> Tens
     """How well words fit where they end at each step, per sound: ``(words, steps)``, at most 0.
 
     ``lost``: what each token loses, ``(words, steps, tokens)``; ``between``: what a step between two sounds loses,
-    ``(words, steps)``; ``sounds``: tokens ``(words, longest)``, of which the first ``lengths`` count. It is what
-    ``KeywordPhonemes.score`` finds, for all ends.
+    ``(words, steps)``; ``sounds``: tokens ``(words, longest)``; the first ``lengths`` count. ``KeywordPhonemes.score``
+    finds the same at the best end.
     """
     words, steps, _ = lost.shape
     longest = sounds.shape[1]
