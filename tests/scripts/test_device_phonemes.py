@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from scripts.ear.distilling import DeviceLessons, make_lessons
+from scripts.ear import distilling
+from scripts.ear.distilling import DeviceLessons, make_lessons, teach_in_rounds
 from scripts.ear.ear_alignment import Alignment
 from scripts.ear.ear_speech import SpokenUtterance, Way
 from scripts.ear.ear_windows import AlignedSpeech, Surroundings
@@ -89,3 +90,28 @@ def test_it_learns_the_same_twice_and_its_whole_numbers_say_what_it_says(lessons
     assert found.shape == (300 // STRIDE, len(TOKENS))
     assert np.abs(found - said).mean() < 0.1 * np.abs(said - said.mean(axis=1, keepdims=True)).mean()
     assert (found.argmax(axis=1) == said.argmax(axis=1)).mean() > 0.9
+
+
+def test_silence_that_is_sure_takes_no_steps_from_the_sounds(lessons: DeviceLessons) -> None:
+    network = teach_micro(lessons, width=8, layers=1, steps=2)
+    usual = quantised(network, lessons).largest
+    bias: torch.Tensor = network.head.state_dict()["bias"]
+    bias[TOKENS.index(BLANK)] += 50
+    assert quantised(network, lessons).largest == usual
+    bias[TOKENS.index("a")] += 50
+    assert quantised(network, lessons).largest > 40
+
+
+def test_a_network_gets_the_mean_of_the_ends_of_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, rounds = torch.nn.BatchNorm1d(1), list[tuple[bool, int]]()
+
+    def teach(network: torch.nn.Module, loss_of_batch, *, steps: int, **_) -> None:  # type: ignore[no-untyped-def]
+        rounds.append((loss_of_batch.keywords["words"], steps))
+        for one in network.state_dict().values():
+            one.fill_(2 ** len(rounds))
+
+    monkeypatch.setattr(distilling, "teach", teach)
+    teach_in_rounds(network, torch.zeros, steps=10, rate=1e-3, decay=0, progress=lambda *_: None)
+    assert rounds == [(False, 10), (True, 5), (True, 5), (True, 5)]
+    for one in ("weight", "running_var"):
+        assert float(network.state_dict()[one]) == pytest.approx((4 + 8 + 16) / 3)

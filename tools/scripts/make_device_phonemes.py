@@ -4,15 +4,16 @@ The recogniser of wakeword-ear hears clean speech, and a small network learns to
 the embeddings of openWakeWord or the features of microWakeWord alone::
 
     python -m scripts.make_device_phonemes openwakeword --speech FOLDER ... --unlabelled FOLDER ... --noise FOLDER ... \\
-        --rooms FOLDER --windows 48000 --steps 4000 --width 256 --layers 4 --out phonemes.npz
-    python -m scripts.make_device_phonemes microwakeword ... --windows 48000 --steps 7000 --width 224 --layers 8 ...
+        --rooms FOLDER --windows 78000 --steps 4000 --width 256 --layers 4 --out phonemes.npz
+    python -m scripts.make_device_phonemes microwakeword ... --windows 78000 --steps 7000 --width 224 --layers 8 ...
 
 The folders are as for ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges, and the people
-of the starter pack who set cutoffs. After ``--steps`` the network learns words to tell windows apart, for half as many.
-The first takes some 45 minutes of one core, the second an hour and a quarter. The same folders and seed give the same
+of the starter pack who set cutoffs. After ``--steps`` the network learns words to tell windows apart, in three rounds
+of half as many. The first takes some 75 minutes of one core, the second two hours. The same folders and seed give the same
 file on processors of one kind.
 """
 
+import dataclasses
 import logging
 from enum import StrEnum
 from pathlib import Path
@@ -71,6 +72,7 @@ def main(
     around = surroundings(noise, rooms, taught, seed)
     tokens, between = tokens_of(teacher.tokens, ear.costs)
     aligned = aligned_speech(taught, teacher.log_probabilities, tokens, between, teacher.tokens)
+    aligned = dataclasses.replace(aligned, by_person=True)
     others, arrays = read_unlabelled(unlabelled), dict[str, Any]()
     for_micro = engine is ListeningEngine.MICROWAKEWORD
     features = as_features if for_micro else embedded(OwwFeatures(encoders / EMBEDDING_FILE))

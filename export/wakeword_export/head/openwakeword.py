@@ -29,7 +29,7 @@ from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sou
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
 
-_FIT_COUNTS = 5.0
+_FIT_COUNTS = 7.0
 """Logits of the head that a nat of each phoneme counts (train/evidence/results/export-phonemes.md)."""
 _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "

@@ -8,7 +8,7 @@ import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from scripts.ear.distilling import LATE, OUTPUT, DeviceLessons, losses_of, teach_twice
+from scripts.ear.distilling import LATE, OUTPUT, DeviceLessons, losses_of, teach_in_rounds
 from scripts.ear.word_contrast import SHARE, WordContrast
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION
@@ -101,7 +101,7 @@ def teach_embedded(
         rows = random.choice(len(lessons.numbers), batch)
         return _loss(network, lessons, rows, random, contrast if words else None)
 
-    teach_twice(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
+    teach_in_rounds(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
     return network
 
 

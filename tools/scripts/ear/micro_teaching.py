@@ -8,7 +8,7 @@ import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from scripts.ear.distilling import OUTPUT, DeviceLessons, losses_of, teach_twice
+from scripts.ear.distilling import OUTPUT, DeviceLessons, losses_of, teach_in_rounds
 from scripts.ear.word_contrast import SHARE, WordContrast
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
@@ -86,7 +86,9 @@ def quantised(network: MicroNetwork, lessons: DeviceLessons) -> MicroPhonemes:
     """The network in whole numbers; some lessons show how large its values become."""
     frames = torch.from_numpy(lessons.heard[:: 1 + len(lessons.heard) // 1_000]).float() * OF_FEATURES.scale
     values = network.steps(frames)
-    largest = float(network.head(values[-1]).max())
+    said = network.head(values[-1])
+    said[:, lessons.tokens.index(BLANK)] = 0  # only silence is so sure that the steps of a sound would be too few
+    largest = float(said.max())
     first, *ranges = [Range.of(float(one.min()), float(one.max())) for one in values]
     given, blocks = first, []
     for number, (in_time, mixture, norm) in enumerate(
@@ -137,7 +139,7 @@ def teach_micro(
             return loss
         return loss + SHARE * contrast.loss(said, rows, places.repeat(len(rows), 0), slack=_SLACK)
 
-    teach_twice(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
+    teach_in_rounds(network, loss_of_batch, steps=steps, rate=rate, decay=_DECAY, progress=progress)
     return network
 
 
