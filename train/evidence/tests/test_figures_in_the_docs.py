@@ -575,17 +575,8 @@ def test_what_the_recogniser_finds_is_that_of_the_record() -> None:
     assert all(row in page for row in rows)
 
 
-def test_what_other_languages_tell_is_that_of_the_record() -> None:
+def test_false_accepts_in_other_languages_are_those_of_the_record() -> None:
     content = record("languages")
-    page, means = (DOCS / "languages.md").read_text("utf-8"), {}
-    for code, name in (("ar", "Arabic"), ("zh", "Mandarin"), ("en", "English, the same measure")):
-        rows = select(content["told"], language=code)
-        told = [row["auc"] for row in rows]
-        people = sorted({row["people"] for row in rows})
-        means[code] = f"{np.mean(told):.2f}"
-        heard = str(people[0]) if len(people) == 1 else f"{people[0]} to {people[-1]}"
-        row = f"| {name} | {len(rows)} | {heard} | {means[code]} | {min(told):.2f} to {max(told):.2f} |"
-        assert row in page, row
     hours = sum(one["hours"] for one in content["included"])
     rates = [
         sum(one["events"][word] for one in content["included"]) / hours for word in content["included"][0]["events"]
@@ -593,8 +584,6 @@ def test_what_other_languages_tell_is_that_of_the_record() -> None:
     said = f"fire {min(rates):.0f} to {max(rates):.1f} times an hour in {hours:.1f} h of speech in other languages"
     assert said in one_line(RESULTS / "README.md")
     assert said in one_line(DOCS / "languages.md")
-    shares = f"{means['ar']} of the cases in Arabic, {means['zh']} in Mandarin and {means['en']} in English"
-    assert shares in one_line(RESULTS / "README.md")
     assert languages_page(content, figures="languages.json") == (RESULTS / "languages.md").read_text("utf-8")
 
 

@@ -193,16 +193,14 @@ def anyword(
 
 
 def languages(
-    word: Annotated[list[str], typer.Option("--word", help="LANGUAGE:FOLDER=TEXT; repeatable.")],
     speech: Annotated[list[Path], typer.Option("--speech", help="Recordings in other languages; repeatable.")],
-    most: Annotated[int, typer.Option("--most", min=2, help="Recordings of each word.")] = 72,
     figures: Annotated[Path, typer.Option("--figures")] = _OUT / "languages.json",
 ) -> None:
-    """What the phonemes tell of words in other languages, and the included words in speech of these."""
+    """The included words in speech of other languages."""
     from wakeword_experiments.two_stages.languages_study import measure_languages
 
     begin(1)
-    measure_languages(word, speech, figures, most=most, command=command_line(), report=report_progress)
+    measure_languages(speech, figures, command=command_line(), report=report_progress)
 
 
 def recognisers(
