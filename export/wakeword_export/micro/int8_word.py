@@ -17,7 +17,7 @@ HELD = 10
 OF_LOGIT = Range.of(-12, 12)
 _COUNTS, _OFFSET = 4.0, 6.5
 """How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 2, 3, 4, 5 and 6
-two of three words choose 4 for the third, whichever it is."""
+two of three words chose 4 for the third, whichever it was, with an earlier network."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ _CLOSE_WORDS = 4
 _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.2
-"""False accepts an hour that the cutoff aims at in the pack's half hour. Three words fired 0.7 times an hour elsewhere."""
+"""False accepts an hour that the cutoff aims at in the pack's half hour. Three words fired 0.5 times an hour elsewhere."""
 
 
 def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
