@@ -8,9 +8,10 @@ the embeddings of openWakeWord or the features of microWakeWord alone::
     python -m scripts.make_device_phonemes microwakeword ... --windows 78000 --steps 7000 --width 224 --layers 8 ...
 
 The folders are as for ``scripts.make_recogniser``, but everybody in them is taught: leave out who judges, and the people
-of the starter pack who set cutoffs. After ``--steps`` the network learns words to tell windows apart, in three rounds
-of half as many. The first takes some 75 minutes of one core, the second two hours. The same folders and seed give the same
-file on processors of one kind.
+of the starter pack who set cutoffs. A person counts by the square root of what he says, and three windows of ten are of
+``--unlabelled`` speech: other languages there bring more people. After ``--steps`` the network learns words to tell windows
+apart, in three rounds of half as many. The first takes some 75 minutes of one core, the second two hours. The same folders
+and seed give the same file on processors of one kind.
 """
 
 import dataclasses

@@ -138,8 +138,8 @@ def teach_in_rounds(
 ) -> None:
     """Teach a network phonemes, then words as well, in rounds. ``loss_of_batch`` is told which: ``words``.
 
-    The rate rises anew in each round, and the network gets the mean of the weights at the ends of the rounds, which hears
-    better than any of these (Izmailov et al., 2018, "Averaging Weights Leads to Wider Optima").
+    The rate rises anew in each round, and the network gets the mean of the weights and of the norms at the ends of the
+    rounds, which mostly hears better than these (after Izmailov et al., 2018, "Averaging Weights Leads to Wider Optima").
     """
     more, ends = round(_WORD_STEPS * steps), list[dict[str, Tensor]]()
     for words, count, own_rate in ((False, steps, rate), *[(True, more, _WORD_RATE * rate)] * _ROUNDS):

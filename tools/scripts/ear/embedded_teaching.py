@@ -87,7 +87,7 @@ def teach_embedded(
     seed: int = 0,
     progress: Callable[[int, float], None] = lambda *_: None,
 ) -> EmbeddedNetwork:
-    """A network that was taught, with the mean of its last weights. The same lessons and seed give the same network."""
+    """A network that was taught in rounds. The same lessons and seed give the same network."""
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     some = torch.from_numpy(lessons.heard[::20].astype(np.float32)).flatten(0, 1)

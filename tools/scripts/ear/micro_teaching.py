@@ -87,7 +87,7 @@ def quantised(network: MicroNetwork, lessons: DeviceLessons) -> MicroPhonemes:
     frames = torch.from_numpy(lessons.heard[:: 1 + len(lessons.heard) // 1_000]).float() * OF_FEATURES.scale
     values = network.steps(frames)
     said = network.head(values[-1])
-    said[:, lessons.tokens.index(BLANK)] = 0  # only silence is so sure that the steps of a sound would be too few
+    said[:, lessons.tokens.index(BLANK)] = 0  # it alone has such large logits, and would leave sounds too few steps
     largest = float(said.max())
     first, *ranges = [Range.of(float(one.min()), float(one.max())) for one in values]
     given, blocks = first, []
@@ -123,7 +123,7 @@ def teach_micro(
     seed: int = 0,
     progress: Callable[[int, float], None] = lambda *_: None,
 ) -> MicroNetwork:
-    """A network that was taught, with the mean of its last weights. The same lessons and seed give the same network."""
+    """A network that was taught in rounds. The same lessons and seed give the same network."""
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     network = MicroNetwork(len(lessons.tokens), width=width, blocks=layers)

@@ -21,6 +21,7 @@ from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, fold
 from wakeword_experiments.two_stages.two_stages_page import accuracy_page, stages_page
 from wakeword_experiments.two_stages.typed_words import typed_page
 from wakeword_experiments.two_stages.words_of_languages import countries_page
+from wakeword_export.head.openwakeword import EXPORTER
 from wakeword_export.micro.device_files import MICRO_EXPORTER
 from wakeword_train.recipe import default_recipe
 
@@ -298,7 +299,14 @@ def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
         [sum(one[part][place] for one in own) for place in (0, 1)] for part in ("both", "head")
     )
     assert f"fired {fired} times in 26 h of strangers' speech so" in page
-    assert f"found {found / recordings:.0%} of the recordings of people".replace("%", " %") in page
+    share = f"{found / recordings:.0%} of the recordings of people".replace("%", " %")
+    assert f"found {share}" in page
+    assert share in EXPORTER.expected
+    by_text = [
+        100 * np.mean([one["text"]["0.5"][how][0] / one["recordings"] for one in phonemes["words"].values()])
+        for how in ("clean", "room")
+    ]
+    assert "a text finds {:.0f} % of people as recorded, but {:.0f} % in rooms".format(*by_text) in page
     assert f"{fired_alone} times and {found_alone / recordings:.0%}".replace("%", " %") in page
     guesses = [one["files"]["openWakeWord export"]["own"]["events"] / one["hours"] for one in words.values()]
     assert f"from their text alone {min(guesses):.0f} to {max(guesses):.0f} times" in page
