@@ -2,8 +2,8 @@
 
 The ear taught the network (``scripts.make_device_phonemes``), which says each 30 ms which phoneme was heard 0.3 s ago. The
 search goes one step at a time: every path is the best of staying in a sound, of coming from what stands before it, and of
-beginning. All of it is whole numbers of 8 bits and operators that a device has. Up to what these round and cut off, it finds
-what ``phoneme_verifier.KeywordPhonemes.score`` does, to which ``test_micro_phonemes`` holds it.
+beginning. All of it is whole numbers of 8 bits and operators that a device has. Up to what these round and cut off,
+it finds what ``phoneme_verifier.KeywordPhonemes.score`` does, to which ``test_micro_phonemes`` holds it.
 """
 
 from collections.abc import Sequence
