@@ -114,8 +114,8 @@ def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
     if advice.text_promise is not None:
         per_hour, recall = advice.text_promise
         finds = "what it finds is not known" if recall is None else f"finds {recall:.0%}"
-        hears = "speech is full of it" if per_hour == EVERY_DAY else f"{per_hour:g} an hour by mistake at most, {finds}"
-        why = f"what `train --now` promises; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
+        hears = "speech is full of it" if per_hour == EVERY_DAY else f"{per_hour:g} an hour by mistake, {finds}"
+        why = f"what `train --now` promises, and most words keep; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
         graded["by ear"] = (hears, why)
     return {f"{name:<13}{found}": (advice.grades[name], why) for name, (found, why) in graded.items()}
 
