@@ -13,11 +13,10 @@ import pytest
 import soxr
 from support.builders import band_model_bytes, bursts, in_chunks
 
-from wakeword import AudioFormatError, BusyError, CallbackError, ClosedError, ConfigError, Detection, Detector, Model
+from wakeword import BusyError, CallbackError, ClosedError, ConfigError, Detection, Detector, Model
 from wakeword.audio.asynchronous import MAX_WAITING
 from wakeword.base.types import Samples
 from wakeword.model.model import parse_model
-from wakeword.stream.following import MAX_FOLLOWED_SECONDS, Follower
 
 SIGNAL = bursts(7, {1.0: "low", 2.5: "high", 4.2: "low", 5.5: "high"})
 
@@ -93,14 +92,6 @@ def test_a_detection_of_long_ago_or_of_the_future_cannot_be_followed(low_model: 
     detector.reset()
     with pytest.raises(ConfigError, match="last second"):
         detector.follow(hit)
-
-
-def test_unread_audio_is_bounded_and_counted() -> None:
-    follower, second = Follower(np.zeros(0, np.float32)), np.ones(16_000, np.float32)
-    for _ in range(round(MAX_FOLLOWED_SECONDS) + 5):
-        follower.push(second)
-    assert follower.dropped == 5 * 16_000
-    assert len(follower.read()) == MAX_FOLLOWED_SECONDS * 16_000
 
 
 @pytest.mark.parametrize("size", [320, 30_000])
@@ -293,12 +284,6 @@ def test_a_lower_level_does_not_end_a_higher_one_before_or_inside_it(low_model: 
     assert [hit.keyword for hit in nested.push(SIGNAL[40_000:])] == ["low"]
 
 
-@pytest.mark.parametrize("wrong", [-0.1, float("nan"), "0.5"])
-def test_an_invalid_level_is_refused(low_model: Model, wrong: float) -> None:
-    with pytest.raises(ConfigError, match="expected a threshold"), Detector(low_model).suppressed(wrong):
-        pass
-
-
 def test_a_callback_may_wait_for_a_thread_that_uses_the_detector(low_model: Model) -> None:
     detector = Detector(low_model)
 
@@ -376,8 +361,6 @@ def test_bytes_give_the_same_detections_as_samples(low_model: Model) -> None:
     detector, other = Detector(low_model), Detector(low_model)
     for block in in_chunks(pcm, 160):
         assert detector.process_streaming(block.astype("<i2").tobytes()) == bool(other.push(block))
-    with pytest.raises(AudioFormatError, match="whole 16-bit samples, got 3 bytes"):
-        detector.process_streaming(b"abc")
     assert not detector.process_streaming(b"")
 
 

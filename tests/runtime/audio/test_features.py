@@ -13,7 +13,6 @@ from support.builders import FIXTURES, MFCC_FILE, SIGNALS
 
 from wakeword import AudioFormatError, FeatureConfig, mfcc
 from wakeword.audio.features import PRODUCT_FRAMES, MfccTransform, dct_matrix
-from wakeword.base.types import Array
 
 pytestmark = pytest.mark.numeric
 
@@ -126,14 +125,9 @@ def test_fingerprint_differs_if_any_parameter_differs() -> None:
     assert FeatureConfig().fingerprint == CONFIG.fingerprint
 
 
-@pytest.mark.parametrize(
-    "samples",
-    [np.zeros((2, 400), np.float32), np.zeros(400), np.zeros(400, np.int16), [0.0] * 400],
-    ids=["two-dimensional", "float64", "int16", "list"],
-)
-def test_other_samples_are_refused(samples: Array) -> None:
+def test_integers_are_refused() -> None:
     with pytest.raises(AudioFormatError, match="expected"):
-        mfcc(samples)
+        mfcc(np.zeros(400, np.int16))
 
 
 def test_samples_with_gaps_in_memory_are_taken() -> None:

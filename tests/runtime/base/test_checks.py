@@ -64,7 +64,7 @@ SETTINGS: dict[str, tuple[Callable[..., Any], dict[str, tuple[Any, ...]]]] = {
     "Detector": (lambda m, **o: Detector(m, **o), {**DETECTOR, **STREAM, "on_detection": NOT_A_FUNCTION}),
     "DetectorPool": (
         lambda m, **o: DetectorPool(m, **o),
-        {**DETECTOR, "batch": (*NOT_WHOLE, 0), "max_waiting": NUMBER},
+        {**DETECTOR, "batch": (*NOT_WHOLE, 0), "max_waiting": (*NUMBER, 0)},
     ),
     "DetectorPool.open": (lambda m, **o: DetectorPool(m).open(**o), {**STREAM, "name": (3, b"x", [])}),
     "Microphone": (

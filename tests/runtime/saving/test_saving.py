@@ -129,11 +129,15 @@ def test_a_detection_larger_than_the_limit_is_not_saved_and_nothing_is_deleted(t
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("name", ["hey/../../you", "été", ".", "x" * 300, "a b\nc", "-"])
+OF_ANY_SCRIPT = (200 * "\U00020000", 200 * "ж", 200 * "a", "नमस्ते")
+
+
+@pytest.mark.parametrize("name", ["hey/../../you", "été", ".", "x" * 300, "a b\nc", "-", *OF_ANY_SCRIPT])
 def test_any_keyword_names_a_file_in_the_folder(tmp_path: Path, name: str) -> None:
     """A later run recognises the file as its own."""
     audio = SavedPairs(tmp_path / "saved", 10**6).save(detection(keyword=name), NOON)
-    assert audio.parent == tmp_path / "saved"
+    assert list((tmp_path / "saved").glob("*.wav")) == [audio]
+    assert name not in OF_ANY_SCRIPT or audio.name.startswith(name[:20])
     assert json.loads(audio.with_suffix(".json").read_text(encoding="utf-8"))["keyword"] == name
     again = SavedPairs(tmp_path / "saved", 50_000)
     again.save(detection(), NOON + timedelta(days=1))
@@ -235,12 +239,3 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
         "--save: saving again; 1 detection not saved",
         "wakeword: --save: 1 detection not saved in all",
     ]
-
-
-@pytest.mark.parametrize("keyword", [200 * "\U00020000", 200 * "ж", 200 * "a", "नमस्ते"])
-def test_keywords_of_any_script_make_names_that_a_file_system_takes(tmp_path: Path, keyword: str) -> None:
-    pairs = SavedPairs(tmp_path, 10**9)
-    path = pairs.save(detection(keyword=keyword), NOON)
-    assert path.is_file()
-    assert json.loads(path.with_suffix(".json").read_text())["keyword"] == keyword
-    assert path.name.startswith(keyword[:20])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import N_MFCC, bursts, random_model
 
-from wakeword import ConfigError, FeatureConfig, mfcc
+from wakeword import FeatureConfig, mfcc
 from wakeword.audio.features import MfccTransform
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
@@ -63,11 +63,6 @@ def test_any_streams_may_be_due_at_any_time(
             if logit is not None:
                 assert score_of_logit(logit) == pytest.approx(score_of_logit(expected[0]), abs=1e-4)
             at[slot] += 1
-
-
-def test_a_hop_that_cannot_work_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"expected a hop of 1\.\.98"):
-        BatchScorer(random_model("last", 2), hop=7, batch=8)
 
 
 @pytest.mark.parametrize("samples", [0, 399, 400, 1_520, 1_600, 6_000])
