@@ -97,7 +97,7 @@ def recording(microphone: VirtualMicrophone, file: Path, channels: int, seconds:
     command = [sys.executable, "-c", RECORD, file, str(channels), str(seconds)]
     with subprocess.Popen(command, env=microphone.environment, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        process.stdout.readline()
+        assert int(process.stdout.readline()) == 44_100  # whatever the rate of the device behind PulseAudio
         yield process.pid
     assert process.returncode == 0
 

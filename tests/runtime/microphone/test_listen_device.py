@@ -5,14 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts
+from support.live import ended, listening
 from support.virtual_microphone import VirtualMicrophone
 
 LIMIT_SECONDS = 2.5
@@ -27,47 +26,23 @@ def low(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@contextmanager
-def listening(microphone: VirtualMicrophone, low: Path, *options: str | Path) -> Iterator["subprocess.Popen[str]"]:
-    """``wakeword listen`` running, its microphone open."""
-    command = [sys.executable, "-m", "wakeword", "listen", "--json", "--model", low / "low.onnx", *options]
-    with subprocess.Popen(
-        command, env=microphone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stderr is not None
-            assert process.stderr.readline().startswith("listening for 'low'")
-            yield process
-        finally:
-            process.kill()
-
-
-def reported(process: "subprocess.Popen[str]", what: str) -> str:
-    """The next line on stderr that contains ``what``."""
+def wait_for_report(process: "subprocess.Popen[bytes]", what: bytes) -> None:
+    """Read stderr up to the next line that contains ``what``."""
     assert process.stderr is not None
     for line in process.stderr:
-        assert line.startswith("wakeword: ")
+        assert line.startswith(b"wakeword: ")
         if what in line:
-            return line
+            return
     raise AssertionError(f"ended without reporting {what!r}")
 
 
-def ended(process: "subprocess.Popen[str]", number: int) -> tuple[int, float, str]:
-    """Send a signal; return the exit status, the seconds until the end, and stderr."""
-    started = time.monotonic()
-    process.send_signal(number)
-    status = process.wait(timeout=20)
-    assert process.stderr is not None
-    return status, time.monotonic() - started, process.stderr.read()
-
-
 def test_listening_continues_when_the_device_is_back(own_microphone: VirtualMicrophone, low: Path) -> None:
-    with listening(own_microphone, low, "--save", low / "saved") as process:
+    with listening(own_microphone, "--model", low / "low.onnx", "--save", low / "saved") as process:
         time.sleep(0.3)
         own_microphone.vanish("device unloaded")
-        reported(process, "was it unplugged?")
+        wait_for_report(process, b"was it unplugged?")
         own_microphone.come_back("device unloaded")
-        reported(process, "is back after")
+        wait_for_report(process, b"is back after")
         own_microphone.play(low / "low.wav")
         assert process.stdout is not None
         detection = json.loads(process.stdout.readline())
@@ -83,10 +58,10 @@ def test_listening_continues_when_the_device_is_back(own_microphone: VirtualMicr
 def test_a_signal_ends_it_while_the_device_is_away(
     own_microphone: VirtualMicrophone, low: Path, how: str, number: int
 ) -> None:
-    with listening(own_microphone, low) as process:
+    with listening(own_microphone, "--model", low / "low.onnx") as process:
         time.sleep(0.3)
         own_microphone.vanish(how)
-        reported(process, "'default' has ")
+        wait_for_report(process, b"'default' has ")
         time.sleep(0.7)  # the first attempt is running, or hangs
         status, seconds, messages = ended(process, number)
     assert status == 0
@@ -96,7 +71,7 @@ def test_a_signal_ends_it_while_the_device_is_away(
 
 def test_a_signal_ends_it_when_the_device_hangs(own_microphone: VirtualMicrophone, low: Path) -> None:
     """Before the hang is noticed; closing the device hangs too."""
-    with listening(own_microphone, low) as process:
+    with listening(own_microphone, "--model", low / "low.onnx") as process:
         time.sleep(0.3)
         own_microphone.vanish("server stopped")
         status, seconds, messages = ended(process, signal.SIGTERM)
@@ -107,7 +82,7 @@ def test_a_signal_ends_it_when_the_device_hangs(own_microphone: VirtualMicrophon
 def test_a_signal_ends_it_while_the_device_is_being_opened(own_microphone: VirtualMicrophone, low: Path) -> None:
     own_microphone.vanish("server stopped")
     command = [sys.executable, "-m", "wakeword", "listen", "--model", low / "low.onnx"]
-    with subprocess.Popen(command, env=own_microphone.environment, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=own_microphone.environment, stderr=subprocess.PIPE) as process:
         time.sleep(4)
         assert process.poll() is None
         status, seconds, messages = ended(process, signal.SIGINT)

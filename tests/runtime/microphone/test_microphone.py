@@ -4,15 +4,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts
+from support.live import ended, listening
 from support.virtual_microphone import ROOT, VirtualMicrophone
 
 from wakeword import Detector
@@ -46,32 +44,6 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], str, Pa
     return options, keyword, path
 
 
-@contextmanager
-def listening(microphone: VirtualMicrophone, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """``wakeword listen`` running, its microphone open."""
-    command = [sys.executable, "-m", "wakeword", "listen", "--json", *options]
-    with subprocess.Popen(
-        command, env=microphone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stderr is not None
-            messages = ""
-            while "listening" not in messages:
-                line = process.stderr.readline()
-                messages += line
-                assert line, f"ended before it listened: {messages}"
-            yield process
-        finally:
-            process.kill()
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, list[str], float]:
-    """Exit status, lines of stderr, and the seconds that the end took."""
-    started = time.monotonic()
-    _, errors = process.communicate(timeout=20)
-    return process.returncode, errors.splitlines(), time.monotonic() - started
-
-
 def test_a_spoken_word_is_printed(microphone: VirtualMicrophone, spoken: tuple[list[str], str, Path]) -> None:
     options, keyword, recording = spoken
     with listening(microphone, *options) as process:
@@ -80,47 +52,8 @@ def test_a_spoken_word_is_printed(microphone: VirtualMicrophone, spoken: tuple[l
         detection = json.loads(process.stdout.readline())
         assert detection["keyword"] == keyword
         assert 0 <= detection["start"] < detection["end"]
-        process.send_signal(signal.SIGINT)
-        status, errors, _ = ended(process)
-    assert (status, errors) == (0, [])
-
-
-def test_audio_arrives_bit_for_bit(microphone: VirtualMicrophone, tmp_path: Path) -> None:
-    """At the device's own rate nothing is resampled, dropped or scaled."""
-    played = np.random.default_rng(0).integers(-3_000, 3_000, microphone.rate, dtype=np.int16)
-    # The null sink loses the first quarter of a second of a player.
-    soundfile.write(tmp_path / "played.wav", np.concatenate([np.zeros(microphone.rate // 4, np.int16), played]), 44_100)
-    record = """if True:
-        import sys
-        import numpy as np
-        from wakeword import Microphone
-        with Microphone() as microphone:
-            print(microphone.sample_rate, flush=True)
-            blocks = microphone.blocks()
-            heard = [next(blocks) for _ in range(125)]
-        assert microphone.stats.dropped_blocks == 0
-        np.save(sys.argv[1], np.concatenate(heard))
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", record, tmp_path / "heard.npy"], env=microphone.environment, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert int(process.stdout.readline()) == microphone.rate
-        microphone.play(tmp_path / "played.wav")
-    assert process.returncode == 0
-    heard = np.load(tmp_path / "heard.npy")[:, 0]
-    start = int(np.flatnonzero(heard)[0]) - int(np.flatnonzero(played)[0])
-    np.testing.assert_array_equal(heard[start : start + len(played)], played)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_cleanly(
-    microphone: VirtualMicrophone, spoken: tuple[list[str], str, Path], number: int
-) -> None:
-    with listening(microphone, *spoken[0]) as process:
-        process.send_signal(number)
-        status, errors, seconds = ended(process)
-    assert (status, errors) == (0, [])
+        status, seconds, messages = ended(process, signal.SIGINT)
+    assert (status, messages) == (0, "")
     assert seconds < LIMIT_SECONDS
 
 
@@ -134,10 +67,10 @@ def test_a_device_that_vanishes_is_an_error(
         assert process.stdout is not None
         process.stdout.readline()  # it listens, however slow the machine is
         own_microphone.vanish(how)
-        status, errors, seconds = ended(process)
+        status, seconds, messages = ended(process)
     assert status == 1
-    assert len(errors) == 1
-    assert errors[0].startswith("wakeword: 'default' has ")
+    assert messages.startswith("wakeword: 'default' has ")
+    assert len(messages.splitlines()) == 1
     assert seconds < GONE_SECONDS
 
 
