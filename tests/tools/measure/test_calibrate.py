@@ -14,9 +14,11 @@ from support.builders import band_model_bytes
 from support.simulated import evenly
 
 from wakeword.base.errors import CalibrationError, ConfigError
+from wakeword.base.poisson import poisson_rate
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
+from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.point_choice import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.rates import LADDER, RateKind, Target, measure
 from wakeword_tools.measure.scores import ScoreSet, events_at
@@ -60,16 +62,19 @@ def test_a_point_holds_the_rates_of_its_threshold(seed: int, target: Target) -> 
     point, _ = calibrated(scores, target)
     assert (point.name, point.kind, point.target) == (target.name, target.kind.value, target.value)
     assert point.recall == (scores.positives >= point.threshold).mean()
-    assert point.recall_low < point.recall < point.recall_high
+    found = int((scores.positives >= point.threshold).sum())
+    assert (point.recall_low, point.recall_high) == clopper_pearson(found, 200)
     assert point.positives == 200
     for rate, some in ((point.fpr_negatives, scores.negatives), (point.fpr_near_negatives, scores.near_negatives)):
         assert rate is not None
         assert rate.value == (some >= point.threshold).mean()
-        assert rate.low <= rate.value <= rate.high
+        assert (rate.low, rate.high) == clopper_pearson(rate.count, len(some))
         assert rate.trials == len(some)
-    assert point.false_accepts_per_hour is not None
-    assert point.false_accepts_per_hour.count == events_at(scores.streams, point.threshold)
-    assert point.false_accepts_per_hour.trials == 12.0
+    fired = point.false_accepts_per_hour
+    assert fired is not None
+    assert fired.count == events_at(scores.streams, point.threshold)
+    assert (fired.low, fired.high) == poisson_rate(fired.count, 12.0)
+    assert fired.trials == 12.0
     assert point.fingerprint == "f"
 
 
