@@ -3,7 +3,6 @@
 import ast
 import inspect
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -77,21 +76,19 @@ def test_a_command_is_its_options_and_one_call(name: str) -> None:
     assert len(function.body) <= 9
 
 
-def test_the_list_of_commands_imports_none_of_them() -> None:
-    places = {command.place.split(":")[0] for command in COMMANDS.values()}
+def test_the_list_of_commands_imports_none_of_them_and_nothing_heavy() -> None:
+    unwanted = {command.place.split(":")[0] for command in COMMANDS.values()} | {*TRAINING_PACKAGES, "sounddevice"}
     done = SeparateProcess().run(f"""if True:
-        from wakeword.cli.app import app
-        app(["--help"], standalone_mode=False)
-        sys.exit(str(sorted({places} & set(sys.modules))))
+        from wakeword.cli import main
+        sys.argv = ["wakeword", "--help"]
+        try:
+            main()
+        except SystemExit:
+            pass
+        sys.exit(str(sorted({unwanted} & set(sys.modules))))
     """)
     assert (done.returncode, done.stderr) == (1, "[]\n")
     assert "evaluate" in done.stdout
-
-
-def test_a_misspelt_command_gets_a_suggestion(cli) -> None:
-    misspelt = cli("lisen")
-    assert misspelt.status == 2
-    assert "'listen'" in misspelt.err
 
 
 def test_version(cli) -> None:
@@ -136,8 +133,8 @@ def test_wrong_usage_ends_with_2(cli, models: Path, recordings: Path, arguments:
         (["listen", "--input", "{wav}", "--model", "{low}", "--channel", "3"], "first.wav: expected a channel in 0..0"),
         (["listen", "--input", "{wav}", "--model", "{low}", "--exec", "nonesuch-program"], "'nonesuch-program'"),
         (
-            ["listen", "--input", "{wav}", "--model", "{low}", "--save", "{wav}"],
-            "--save: expected a folder, got the file {wav}",
+            ["listen", "--input", "{wav}", "--model", "{low}", "--save", "{txt}"],
+            "--save: expected a folder, got the file {txt}",
         ),
         (["info", "nonesuch"], "no model for keyword 'nonesuch'"),
     ],
@@ -151,22 +148,7 @@ def test_a_known_error_is_one_line_and_ends_with_1(
     assert ended.err.startswith("wakeword: ")
     assert ended.err.count("\n") == 1
     assert complaint.format(**names) in ended.err
-
-
-@pytest.mark.parametrize("statement", ["import wakeword.cli", "from wakeword.cli import main; main()"])
-def test_the_command_line_is_light(statement: str) -> None:
-    heavy = ["torch", "torchaudio", "librosa", "onnx", "matplotlib", "scipy", "sounddevice"]
-    program = f"""if True:
-        import sys
-        sys.argv = ["wakeword", "--help"]
-        try:
-            {statement}
-        except SystemExit:
-            pass
-        print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
-    """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.stderr == "[]\n"
+    assert names["txt"].read_text() == "no audio"  # it stays as it was
 
 
 DEMO = str(assets_folder() / "audio" / "demo.flac")
@@ -239,10 +221,6 @@ def test_a_broken_shipped_model_is_named_and_the_others_are_listed(cli, shipped:
     assert "broken.onnx" in listed.err
 
 
-def test_a_shipped_model_is_known_by_its_keyword(cli, shipped: Path, models: Path) -> None:
-    assert cli("info", "low").out == cli("info", models / "low.onnx").out
-
-
 def test_info_shows_the_whole_card(cli, models: Path) -> None:
     model = read_model(models / "high.onnx")
     shown = json.loads(cli("info", "--json", models / "high.onnx").out)
@@ -258,15 +236,3 @@ def test_text_that_cannot_be_written_is_an_error_of_one_line(options: list[str])
         )
     lines = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
     assert (done.returncode, lines) == (1, ["wakeword: No space left on device"])
-
-
-@pytest.mark.parametrize("options", [["--version"], ["models"]])
-def test_a_reader_that_has_left_is_no_error(options: list[str]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "wakeword", *options], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60
-    )
-    os.close(writing)
-    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
-    assert (done.returncode, lines) == (0, [])

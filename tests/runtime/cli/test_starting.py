@@ -104,7 +104,9 @@ def test_input_from_a_closed_stdin_is_an_error_not_an_empty_recording(models: Pa
 
 
 @needs_bash
-@pytest.mark.parametrize("command", [["scan", "{wav}", "--threshold", "0.3"], ["info", "{low}"]])
+@pytest.mark.parametrize(
+    "command", [["scan", "{wav}", "--threshold", "0.3"], ["info", "{low}"], ["--version"], ["models"]]
+)
 def test_a_reader_that_leaves_is_no_failure(models: Path, recordings: Path, command: list[str]) -> None:
     arguments = [part.format(wav=recordings / "first.wav", low=models / "low.onnx") for part in command]
     options = ["--model", models / "low.onnx"] if "{wav}" in command else []
@@ -114,6 +116,7 @@ def test_a_reader_that_leaves_is_no_failure(models: Path, recordings: Path, comm
     )
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
+    assert "wakeword: " not in done.stderr
     assert done.returncode == 0
 
 
