@@ -59,9 +59,10 @@ def test_the_cut_into_chunks_does_not_matter(models: Path, size: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [0, 2])
-def test_threads_do_not_matter(models: Path, threads: int) -> None:
-    answers = run(lambda served, client: client.speak(int16(BOTH)), models, threads=threads)
-    assert [name for name, _ in detections(answers)] == ["low", "high"]
+def test_it_goes_on_listening_after_a_detection_whatever_the_threads(models: Path, threads: int) -> None:
+    signal = bursts(6, {1: "low", 3: "low", 5: "high"})
+    answers = run(lambda served, client: client.speak(int16(signal)), models, threads=threads)
+    assert [name for name, _ in detections(answers)] == ["low", "low", "high"]
 
 
 @pytest.mark.parametrize("rate", [8_000, 22_050, 44_100, 48_000])
@@ -113,21 +114,11 @@ def test_an_unknown_word_is_an_error_and_never_another_word(models: Path) -> Non
 
     first, second, third = run(scenario, models)
     assert types(first) == ["error", "not-detected"]
+    assert first[0].data["code"] == "unknown-wake-word"
+    assert "(low, high), got 'hey high'" in first[0].data["text"]
     assert types(second)[0] == "error"
     assert detections(second) == expected(models, int16(BOTH), "low")
     assert detections(third) == expected(models, int16(BOTH), "high")
-
-
-def test_the_error_names_what_is_offered(models: Path) -> None:
-    async def scenario(served: Served, client: Client) -> Event | None:
-        await client.detect("okay")
-        return await client.receive()
-
-    error = run(scenario, models)
-    assert error.type == "error"
-    assert error.data["code"] == "unknown-wake-word"
-    assert "low, high" in error.data["text"]
-    assert "'okay'" in error.data["text"]
 
 
 def test_timestamps_are_on_the_clock_of_the_chunks(models: Path) -> None:
@@ -150,15 +141,6 @@ def test_the_start_is_the_clock_of_chunks_without_timestamps(models: Path) -> No
 
 
 # --- the order of events
-
-
-def test_audio_may_come_without_a_start(models: Path) -> None:
-    async def scenario(served: Served, client: Client) -> list[tuple[str, int]]:
-        await client.chunks(int16(LOW))
-        await client.describe()
-        return detections(client.events)
-
-    assert run(scenario, models) == expected(models, int16(LOW))
 
 
 def test_streams_of_a_connection_do_not_know_of_each_other(models: Path) -> None:
@@ -184,12 +166,6 @@ def test_a_word_at_the_very_end_is_found_at_the_stop(models: Path) -> None:
     answers = run(lambda served, client: client.speak(signal), models)
     assert detections(answers) == expected(models, signal)
     assert types(answers) == ["detection"]
-
-
-def test_it_goes_on_listening_after_a_detection(models: Path) -> None:
-    signal = bursts(6, {1: "low", 3: "low", 5: "high"})
-    answers = run(lambda served, client: client.speak(int16(signal)), models)
-    assert [name for name, _ in detections(answers)] == ["low", "low", "high"]
 
 
 def test_other_words_may_be_chosen_in_the_middle_of_a_stream(models: Path) -> None:
@@ -417,7 +393,6 @@ def test_candidates_of_a_second_stage_are_counted(models: Path, tmp_path: Path) 
 
 BROKEN = (
     b"hello\n",
-    b'{"type": "audio-chunk", "payload_length": 2000000000}\n',
     b'{"type": "audio-chunk", "payload_length": 2}\n\0\0',
     b'{"type": "audio-chunk", "data": {"rate": 16000, "width": 7, "channels": 1}}\n',
     b'{"type": "audio-start", "data": {"rate": 16000, "width": 2, "channels": 1, "timestamp": "x"}}\n',
@@ -426,7 +401,6 @@ BROKEN = (
     b'{"type": "detect", "data": {"context": 1}}\n',
     b'{"type": "detect", "data": {"context": {"a": [' + b"[]," * 1_500 + b"[]]}}}\n",
     b'{"type": "ping", "data": {"text": 1}}\n',
-    b'{"type": "\\ud800\\u001b[31m", "data": 1}\n',
 )
 
 
@@ -462,19 +436,11 @@ def test_a_client_may_leave_at_any_moment(models: Path) -> None:
     run(scenario, models)
 
 
-def test_one_that_is_slow_within_an_event_is_told_and_left(models: Path) -> None:
-    async def scenario(served: Served, client: Client) -> list[Event]:
-        await client.send_raw(b'{"type": "describe"')
-        return await client.rest()
-
-    (error,) = run(scenario, models, times=TimeLimits(event=0.2))
-    assert error.data["code"] == "timeout"
-
-
-def test_one_that_trickles_an_event_is_left_too(models: Path) -> None:
+@pytest.mark.parametrize("spaces", [1, 10_000])
+def test_one_that_is_slow_within_an_event_or_trickles_it_is_told_and_left(models: Path, spaces: int) -> None:
     async def scenario(served: Served, client: Client) -> list[Event]:
         async def trickle() -> None:
-            while True:
+            for _ in range(spaces):
                 await client.send_raw(b" ")
                 await asyncio.sleep(0.05)
 
@@ -513,18 +479,6 @@ def test_one_that_does_not_read_its_answers_is_left(models: Path) -> None:
     run(scenario, models, times=TimeLimits(event=0.3))
 
 
-def test_connections_are_limited(models: Path) -> None:
-    async def scenario(served: Served, client: Client) -> None:
-        await client.describe()
-        (refused,) = await (await served.client()).rest()
-        assert refused.data["code"] == "too-many-connections"
-        await client.close()
-        await until(lambda: served.count("wakeword_connections") == 0)
-        assert await (await served.client()).describe() == list(NAMES)
-
-    run(scenario, models, most=1)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
 def test_one_address_leaves_room_for_others(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> None:
@@ -554,13 +508,6 @@ def test_where_nobody_else_can_connect_one_address_may_take_all(models: Path) ->
     run(scenario, models, most=4)
 
 
-def test_networks_are_limited(models: Path) -> None:
-    async def scenario(served: Served, client: Client) -> list[str]:
-        return [event.data["code"] for event in await client.rest()]
-
-    assert run(scenario, models, networks=networks_of(["192.0.2.0/24"])) == ["not-allowed"]
-
-
 @pytest.mark.parametrize("code", ["not-allowed", "unknown-wake-word"])
 def test_what_clients_are_told_does_not_fill_the_log(models: Path, caplog: pytest.LogCaptureFixture, code: str) -> None:
     async def scenario(served: Served, client: Client) -> None:
@@ -570,6 +517,7 @@ def test_what_clients_are_told_does_not_fill_the_log(models: Path, caplog: pytes
             event = await other.receive()
             assert event is not None
             assert event.data["code"] == code
+            assert code != "not-allowed" or await other.receive() is None  # the end of the connection
         assert served.count("wakeword_errors_total", code=code) >= 20
 
     run(scenario, models, networks=networks_of(["192.0.2.0/24"]) if code == "not-allowed" else [])
