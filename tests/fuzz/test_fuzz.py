@@ -1,7 +1,5 @@
 """Whatever is pushed and called, in any order, the detector behaves like a new one."""
 
-import threading
-import time
 from random import Random
 
 import numpy as np
@@ -13,7 +11,7 @@ from support.builders import bursts, random_model, two_stage_model
 from fuzz.cases.blocks import right_block, wrong_block
 from fuzz.cases.laws import BrokenLawError
 from fuzz.cases.use import Fuzzer
-from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
+from wakeword import AudioFormatError, Detection, Detector, Model
 from wakeword.base.types import Samples
 from wakeword.format.card import DEFAULT_HOP
 
@@ -120,39 +118,3 @@ def test_ten_million_samples_in_one_block(low_model: Model, dtype: type) -> None
     # After a whole number of hops, so that the windows are the same.
     (expected,) = Detector(low_model).push(quiet[(len(quiet) - len(burst)) // hop * hop :])
     assert hit.score == pytest.approx(expected.score, abs=1e-4)
-
-
-def test_ten_thousand_resets(low_model: Model) -> None:
-    detector, signal = Detector(low_model), bursts(2, {1.0: "low"})
-    started = time.monotonic()
-    for number in range(10_000):
-        detector.push(signal[: number % 400])
-        detector.reset()
-    assert time.monotonic() - started < 30
-    found, expected = detector.push(signal), Detector(low_model).push(signal)
-    assert found == expected
-    np.testing.assert_array_equal(found[0].audio, expected[0].audio)
-
-
-@pytest.mark.parametrize("size", [160, 160_000])
-def test_close_while_another_thread_pushes(low_model: Model, size: int) -> None:
-    detector, errors = Detector(low_model), []
-    pushing = threading.Event()
-
-    def push() -> None:
-        try:
-            while True:
-                detector.push(np.zeros(size, np.int16))
-                pushing.set()
-        except WakewordError as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=push, daemon=True)
-    thread.start()
-    assert pushing.wait(10)
-    started = time.monotonic()
-    detector.close()
-    assert time.monotonic() - started < 1
-    thread.join(10)
-    assert not thread.is_alive()
-    assert len(errors) == 1

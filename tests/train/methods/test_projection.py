@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from torch import Tensor
 
 from wakeword_train.methods.projection import metric_norm, project_to_shell, unusable_rows
@@ -52,36 +52,6 @@ def test_projection_moves_less_than_radial_scaling_and_is_idempotent(seed: int) 
     torch.testing.assert_close(again, projected, rtol=1e-7, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_projection_is_as_near_as_a_general_solver_finds(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    n = int(random.integers(2, 7))
-    sigma = random.uniform(0.05, 3, n)
-    displacement = random.standard_normal(n) * random.uniform(0.2, 3)
-    radius, gamma = 1.0, 1.5
-    ours = project_to_shell(
-        torch.tensor(displacement[None]), torch.tensor(sigma[None]), radius=radius, gamma=gamma
-    ).numpy()[0]
-    constraints = [
-        {"type": "ineq", "fun": lambda y: sigma @ y**2 - radius**2},
-        {"type": "ineq", "fun": lambda y: (gamma * radius) ** 2 - sigma @ y**2},
-    ]
-    starts = [ours, displacement, *random.standard_normal((6, n))]
-    solutions = [
-        minimize(
-            lambda y: ((y - displacement) ** 2).sum(),
-            start,
-            method="SLSQP",
-            constraints=constraints,
-            options={"ftol": 1e-12, "maxiter": 300},
-        )
-        for start in starts
-    ]
-    feasible = [s.fun for s in solutions if radius**2 - 1e-8 <= sigma @ s.x**2 <= (gamma * radius) ** 2 + 1e-8]
-    assert ((ours - displacement) ** 2).sum() <= min(feasible, default=np.inf) + 1e-6
-
-
 def project_row(displacement: list[float], sigma: list[float], *, radius: float = 1.0, gamma: float = 2.0) -> Tensor:
     generator = torch.Generator().manual_seed(0)
     row, metric = (torch.tensor([values], dtype=torch.float64) for values in (displacement, sigma))
@@ -125,10 +95,12 @@ def test_nothing_on_the_heaviest_coordinate_and_a_root_between_the_others() -> N
     assert pushed.tolist() == pytest.approx([0.0, 0.9 / (1 + tau), 0.7 / (1 + 0.2 * tau)])
 
 
-@pytest.mark.parametrize("radius", [4.0, 20.0, 200.0])
-def test_many_coordinates_equal_a_bisection(radius: float) -> None:
+@pytest.mark.parametrize(
+    ("n", "radius"), [(2, 0.3), (3, 0.3), (4, 1.0), (6, 0.3), (700, 4.0), (700, 20.0), (700, 200.0)]
+)
+def test_few_and_many_coordinates_equal_a_bisection(n: int, radius: float) -> None:
     random = np.random.default_rng(3)
-    sigma, displacement = random.random((4, 700)) ** 6, random.standard_normal((4, 700))
+    sigma, displacement = random.random((50, n)) ** 6, random.standard_normal((50, n))
     ours = project_to_shell(torch.tensor(displacement), torch.tensor(sigma), radius=radius, gamma=1.2)
     for row, s, d in zip(ours.numpy(), sigma, displacement, strict=True):
         np.testing.assert_allclose(row, by_bisection(d, s, radius, 1.2 * radius), rtol=1e-6, atol=1e-9)
@@ -140,7 +112,7 @@ def by_bisection(d: NDArray[np.float64], s: NDArray[np.float64], inner: float, o
     if inner <= norm <= outer:
         return d
     bound = np.clip(norm, inner, outer)
-    low, high = (0.0, 1e9) if norm > outer else (-1 / s.max() + 1e-12, 0.0)
+    low, high = (0.0, 1e9) if norm > outer else ((1e-12 - 1) / s.max(), 0.0)
     tau = float(brentq(lambda t: s @ (d / (1 + t * s)) ** 2 - bound**2, low, high, xtol=1e-15))
     return d / (1 + tau * s)
 
