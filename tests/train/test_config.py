@@ -52,6 +52,7 @@ def test_a_table_within_a_table_is_read(tmp_path: Path) -> None:
         ("background_folds = -2", "background_folds of 2 or more, or 0"),
         ("[network]\npooling = 'sum'", "sum"),
         ("[adversary]\nradius = -1.0", "radius"),
+        ("[schedule]\nchoose_after = 1.0", "choose_after"),
         ("split = 'random'", "random"),
         ("[network]\nstack = 3", "stack"),
         ("[network]\nstack = 7", "stack"),

@@ -217,18 +217,6 @@ def test_the_libraries_of_training_print_no_further_line(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(
-    cli: Cli, tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    config.write_text('encoder = "speech"\n' + CONFIG)  # of 192 units, not 16
-    done = cli("train", "--config", config)
-    assert done.status == 1
-    assert len(done.err.splitlines()) == 1
-    assert "must be those of the encoder" in done.err
-    assert list(tmp_path.iterdir()) == [config]
-
-
 def epoch_with(*, before: float, after: float) -> EpochReport:
     health = AdversaryHealth(0.0, 0.5, before, after, fallbacks=0)
     return EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)

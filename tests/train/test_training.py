@@ -15,7 +15,6 @@ from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, epochs
-from wakeword_train.config import ScheduleConfig
 from wakeword_train.epochs import best_epoch
 from wakeword_train.training import TrainingResult, gather_clips
 from wakeword_train.training_run import EpochReport, TrainingEvents
@@ -129,11 +128,6 @@ def test_epochs_before_the_rate_has_fallen_are_not_chosen_and_do_not_end_a_run(
     assert [read_model(result.path).card.training["best_epoch"]["epoch"] for result in (unsettled, settled)] == [1, 4]
     one, other = (read_model(result.path).card.self_test.logit for result in (unsettled, settled))
     assert one != other
-
-
-def test_choose_after_must_be_below_one() -> None:
-    with pytest.raises(ConfigError, match="choose_after"):
-        ScheduleConfig(choose_after=1.0)
 
 
 def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tmp_path: Path) -> None:

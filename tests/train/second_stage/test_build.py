@@ -37,7 +37,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> DataFolders:
 
 @pytest.fixture(scope="module")
 def config() -> TrainConfig:
-    return small_config(second_stage=SMALL_SECOND_STAGE)
+    return small_config(second_stage=dataclasses.replace(SMALL_SECOND_STAGE, method="drocc-lf"))
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,7 @@ def test_one_call_makes_a_model_of_two_stages(world: DataFolders, trained: Path)
     assert model.second_stage is not None
     assert card is not None
     assert card.candidates_per_hour is not None
+    assert model.card.training[HEAD_RECORD]["health"]["loss_after"] > 0
     assert all(point.threshold >= FLOOR for point in model.card.operating_points)
     assert (trained.parent / "work" / "embeddings").is_dir()
     positives = sorted((world.speech_commands or Path()).glob("updown/*.wav"))
@@ -73,25 +74,6 @@ def test_the_same_clips_give_the_same_head(
     ]
     assert {result.head for result in results} == {results[0].head}
     assert {result.card for result in results} == {results[0].card}
-
-
-@pytest.mark.slow
-def test_the_adversary_of_the_head_is_in_the_log_and_in_the_card(
-    world: DataFolders, config: TrainConfig, tmp_path: Path
-) -> None:
-    second = dataclasses.replace(config.second_stage, method="drocc-lf")
-    lines: list[str] = []
-    path = tmp_path / "updown.onnx"
-    config = dataclasses.replace(config, method="bce", second_stage=second)
-    result = train_model(config, world, path, work=tmp_path / "work", events=TrainingEvents(lines.append))
-    assert result.second_stage is not None
-    heads = result.second_stage.heads
-    assert [len(epochs) for epochs in heads] == [second.epochs] * (second.folds + 1)
-    last = heads[-1][-1]
-    assert last.health is not None
-    assert last.health.loss_after >= last.health.loss_before
-    assert [line for line in lines if line.startswith("head, epoch")] == [last.line()]
-    assert read_model(path).card.training[HEAD_RECORD] == dataclasses.asdict(last)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -184,6 +166,9 @@ def test_with_folds_all_background_is_evidence(world: DataFolders, config: Train
     lines: list[str] = []
     result = train_model(config, world, tmp_path / "m.onnx", work=tmp_path / "w", events=Watched(lines.append))
     assert result.second_stage is not None
+    heads, second = result.second_stage.heads, config.second_stage
+    assert [len(epochs) for epochs in heads] == [second.epochs] * (second.folds + 1)
+    assert [line for line in lines if line.startswith("head, epoch")] == [heads[-1][-1].line()]
     own = [clip for clip in result.clips if clip.kind is Kind.BACKGROUND]
     assert len(result.second_stage.held_out.of(Kind.BACKGROUND)) == len(own)
     assert Split.TRAIN in {clip.split for clip in own}
