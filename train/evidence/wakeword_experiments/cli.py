@@ -176,65 +176,6 @@ def adversary_health(
 
 
 @app.command()
-def accuracy(
-    model: Annotated[
-        list[Path] | None,
-        typer.Option("--model", help="Model file; repeatable. Errors are listed for the first of each keyword."),
-    ] = None,
-    audio: Annotated[
-        Path | None,
-        typer.Option("--audio", help="Folder with speech_commands, wake_words/WORD, long_speech and noise."),
-    ] = None,
-    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
-    report: Annotated[Path, typer.Option("--report", help="The page.")] = _OUT / "one-stage.md",
-    figures: Annotated[Path, typer.Option("--json", help="The figures.")] = _OUT / "accuracy.json",
-    seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
-    work: Annotated[Path, typer.Option("--work", help="For synthesised clips.")] = Path("runs/accuracy"),
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for caching scores.")] = None,
-) -> None:
-    """Recall of model files, and of other engines' models, on the speakers that training held out.
-
-    Without --model only the pages are written again, from the figures of an earlier call.
-    """
-    from wakeword_experiments.accuracy.accuracy_runs import run_accuracy
-
-    begin(1)
-    run_accuracy(
-        model or [],
-        audio,
-        figures,
-        report,
-        near_clips=near_clips,
-        seed=seed,
-        work=work,
-        cache=cache,
-        command=command_line(),
-        report=report_progress,
-    )
-
-
-@app.command()
-def folds(
-    config: Annotated[Path, typer.Option("--config", help="The word's recipe (TOML).")],
-    audio: Annotated[Path, typer.Option("--audio", help="As for accuracy.")],
-    method: Annotated[list[str] | None, typer.Option("--method", help="Default: the recipe's; repeatable.")] = None,
-    count: Annotated[int, typer.Option("--folds", min=2)] = 3,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the page and the figures.")] = _OUT,
-    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
-    work: Annotated[Path, typer.Option("--work", help="For synthesised clips and the models.")] = Path("runs/accuracy"),
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for caching scores.")] = None,
-) -> None:
-    """Recall of the recipe of a word with few speakers, by folds over them, for each method."""
-    from wakeword_experiments.accuracy.accuracy_runs import run_folds
-    from wakeword_experiments.accuracy.measurement import Bench
-
-    begin(1)
-    bench = Bench(audio, work, near_clips, seed, cache, report_progress)
-    run_folds(config, method or [], count, bench, out, command=command_line())
-
-
-@app.command()
 def voices(
     root: Annotated[Path, typer.Argument(help="Picovoice's wake words: a folder for each word.")],
     out: Annotated[Path, typer.Option("--out", help="A new folder for the links.")],

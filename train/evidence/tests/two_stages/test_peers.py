@@ -25,7 +25,7 @@ def loudness(samples: Array) -> Scores:
     return np.abs(blocks).max(axis=1).astype(np.float64)
 
 
-PEER = JudgedModel("loud 1.0", "loud", loudness, {"ours": False, "version": "1.0", "bytes": 1, "cutoff": 0.5})
+PEER = JudgedModel("loud 1.0", loudness, {"ours": False, "version": "1.0", "bytes": 1, "cutoff": 0.5})
 
 
 def recording(folder: Path, name: str, kind: Kind, split: Split, levels: list[float]) -> Clip:
@@ -68,12 +68,12 @@ def test_events_and_recall_at_both_thresholds(clips: list[Clip]) -> None:
 
 
 def test_engines_of_an_earlier_record_stay(clips: list[Clip], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = JudgedModel("still 2.0", "still", lambda samples: 0 * loudness(samples), {"cutoff": 0.5})
+    other = JudgedModel("still 2.0", lambda samples: 0 * loudness(samples), {"cutoff": 0.5})
     monkeypatch.setattr(peers, "read_config", lambda path: TrainConfig(background_folds=2))
     monkeypatch.setattr(peers, "gather_clips", lambda config, folders: clips)
     figures = tmp_path / "peers.json"
     for working in (PEER, other):
-        monkeypatch.setattr(peers, "peers", lambda word, working=working: ([working], {"gone": "not installed"}))
+        monkeypatch.setattr(peers, "peers", lambda working=working: ([working], {"gone": "not installed"}))
         measure_peers(tmp_path, DataFolders(), [], figures, command="c", report=lambda line: None)
     # With folds the speech of the train split counts too.
     (loud, _) = json.loads(figures.read_text(encoding="utf-8"))["peers"]

@@ -1,1 +1,1 @@
-"""Accuracy of shipped models compared with other engines."""
+"""What experiments share: folds over people, how training dealt recordings, other engines' models."""

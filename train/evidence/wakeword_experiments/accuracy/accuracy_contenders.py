@@ -1,10 +1,9 @@
-"""What is measured: model files of this project, and other engines' models of the same word.
+"""Other engines' models of a word of this project.
 
 Each gives one score in 0..1 for every hop of a recording, beginning from a fresh state. For an engine that scores more
 often it is the best score of each hop: no peak is lost, and events are counted on one grid for all.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +12,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contenders import PEERS, brought, why
-from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
-from wakeword.model.model import Model
 from wakeword_export.contenders.tflite_files import OPEN_CUTOFF
 from wakeword_tools.contenders.seam import RunningEngine
-from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_tools.measure.subject import HOP_SAMPLES
 
 _FULL_SCALE = 32_767
@@ -29,8 +25,6 @@ class JudgedModel:
     """A model on the test bench."""
 
     name: str
-    identity: str
-    """Key under which its scores are cached."""
     score: Callable[[Array], Scores]
     """A recording, ``(samples,)`` float32 at 16 kHz -> one score for each hop."""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -40,43 +34,14 @@ class JudgedModel:
 PEERS_WORD = "alexa"
 """The first word that the peers bring, and the only one of which this project has a model too."""
 
-ELSEWHERE: Mapping[str, str] = {
-    "marvin": "The community's openWakeWord model of this word, measured elsewhere and not run here: 13 of 15 recordings "
-    "found clean, 12 of 15 at 10 dB, no false accept in 2 h of read speech."
-}
-"""What is known of models that are not installed."""
 
-
-def ours(name: str, path: Path, model: Model) -> JudgedModel:
-    """A model file."""
-    content = path.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    training = model.card.training
-    positives = training.get("data", {}).get("positive", {})
-    scorer = RecordingScorer([model])
-    facts = {
-        "ours": True,
-        "sha256": digest,
-        "bytes": len(content),
-        "method": training.get("method"),
-        "seed": training.get("seed"),
-        "encoder": training.get("encoder") or None,
-        "recorded": positives["clips"] - positives["synthetic"] if positives else None,
-        "synthetic": positives.get("synthetic"),
-        "positives": positives.get("fingerprint"),
-    }
-    return JudgedModel(name, digest, lambda samples: scorer.score([samples])[0], facts)
-
-
-def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
-    """The other engines with a model of ``keyword`` that work here, and the reason for each that is left out."""
+def peers() -> tuple[list[JudgedModel], dict[str, str]]:
+    """The other engines with a model of ``PEERS_WORD`` that work here, and the reason for each that is left out."""
     working: list[JudgedModel] = []
     absent: dict[str, str] = {}
     for engine in PEERS:
         name = engine.distribution
-        if keyword.casefold() != PEERS_WORD:
-            absent[name] = f"has no model of {keyword!r}"
-        elif not engine.is_installed:
+        if not engine.is_installed:
             absent[name] = "not installed"
         else:
             try:
@@ -115,4 +80,4 @@ def peer(name: str, version: str, stream: RunningEngine, *, size: int, cutoff: f
         return np.array([stream.push(block) for block in blocks], np.float64)
 
     facts = {"ours": False, "version": version, "bytes": size, "cutoff": cutoff}
-    return JudgedModel(f"{name} {version}", f"{name} {version} at {SAMPLE_RATE}", score, facts)
+    return JudgedModel(f"{name} {version}", score, facts)

@@ -79,7 +79,7 @@ def measure_peers(
 
     Engines of an earlier record there stay in it. Raises ``ConfigError`` if one of them cannot be measured.
     """
-    working, absent = peers(PEERS_WORD)
+    working, absent = peers()
     for name in wanted:
         if name in absent:
             raise ConfigError(f"expected an engine that runs here, got {name}: {absent[name]}")

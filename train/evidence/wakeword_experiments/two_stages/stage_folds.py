@@ -1,7 +1,7 @@
 """Recall of a word's recipe with both stages, by folds over the few people who say it.
 
-As ``accuracy.folds`` does for one stage: the recipe is trained once for each fold, with the people of the fold kept for the
-test, so that everyone is tested by a model that has not heard them. The included model is none of these.
+The recipe is trained once for each fold (see ``accuracy.folds``), with the people of the fold kept for the test, so that
+everyone is tested by a model that has not heard them. The included model is none of these.
 """
 
 import dataclasses
