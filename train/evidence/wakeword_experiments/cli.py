@@ -148,14 +148,6 @@ def ablations(
 
 
 @app.command()
-def cost(work: Work = Path("runs/cost"), out: Out = _OUT) -> None:
-    """Milliseconds of each phase of a training run on this machine."""
-    from wakeword_experiments.cost import measure_cost, write_cost
-
-    write_cost(out, measure_cost(work), command=command_line())
-
-
-@app.command()
 def adversary_health(
     audio: Annotated[Path, typer.Option("--audio", help="Folder with wake_words/WORD and speech_commands/WORD.")],
     model: Annotated[
