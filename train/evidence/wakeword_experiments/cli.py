@@ -12,8 +12,6 @@ import typer
 
 from wakeword.base.errors import WakewordError
 from wakeword.base.text import printable
-from wakeword.batch.jobs.job_run import executor_for
-from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.invocation import begin, command_line, report_progress
 from wakeword_experiments.one_class import one_class_commands as one_class
 from wakeword_experiments.picovoice.picovoice_command import picovoice
@@ -63,88 +61,8 @@ Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds, cou
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 _OUT = Path("train/evidence/results")
 
-
-Words = Annotated[str, typer.Option("--words", help="Keywords, separated by commas.")]
 Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]
-NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix in.")]
-SplitName = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
 Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs; a later call continues.")]
-Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks to train at a time.")]
-Ray = Annotated[
-    str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Train on a Ray cluster that shares --work; local: this one."),
-]
-HeldOut = Annotated[
-    int, typer.Option("--held-out", help="Largest number of clips of each group in each of validation and test.")
-]
-Bank = Annotated[int, typer.Option("--bank", help="Augmented windows that a run draws its batches from.")]
-
-
-def _executor(processes: int, ray: str | None) -> Executor:
-    return executor_for(0.0, jobs=processes if ray is None else None, ray=ray)
-
-
-@app.command()
-def wake_words(
-    data: Data,
-    words: Words = "marvin,seven,forward,follow",
-    noise: NoiseFolder = None,
-    split: SplitName = "published",
-    seeds: Seeds = 5,
-    regimes: Annotated[str, typer.Option("--regimes", help="Any of paper, unseen and seen.")] = "paper,seen",
-    further_seeds: Annotated[
-        int | None, typer.Option("--further-seeds", min=1, help="Seeds of all regimes except the first, if fewer.")
-    ] = None,
-    held_out: HeldOut = 600,
-    bank: Bank = 4_800,
-    work: Work = Path("runs/wake-words"),
-    processes: Processes = 2,
-    ray: Ray = None,
-    out: Out = _OUT,
-) -> None:
-    """Recall at 3 and 5 % false positives of BCE, DeepSAD, DROCC-OE and DROCC-LF: the paper's protocol."""
-    from wakeword_experiments.wake_words.wake_words_runs import run_wake_words, source_of
-
-    run_wake_words(
-        source_of(data, noise, split, held_out, bank, work),
-        words,
-        regimes,
-        seeds=begin(seeds),
-        further_seeds=begin(further_seeds or seeds),
-        executor=_executor(processes, ray),
-        out=out,
-        command=command_line(),
-        report=report_progress,
-    )
-
-
-@app.command()
-def ablations(
-    data: Data,
-    words: Words = "marvin,seven",
-    noise: NoiseFolder = None,
-    split: SplitName = "published",
-    seeds: Seeds = 3,
-    held_out: HeldOut = 600,
-    bank: Bank = 4_800,
-    work: Work = Path("runs/wake-words"),
-    processes: Processes = 2,
-    ray: Ray = None,
-    out: Out = _OUT,
-) -> None:
-    """The contribution of each part of DROCC-LF, from the settings that `wake-words` chose (or chooses now)."""
-    from wakeword_experiments.wake_words.wake_words_runs import run_ablations, source_of
-
-    source = source_of(data, noise, split, held_out, bank, work)
-    run_ablations(
-        source,
-        words,
-        seeds=begin(seeds),
-        executor=_executor(processes, ray),
-        out=out,
-        command=command_line(),
-        report=report_progress,
-    )
 
 
 @app.command()

@@ -13,7 +13,7 @@ from wakeword.base.errors import DataError
 from wakeword_train.fields import MANY, RATES, check_fields
 from wakeword_train.fitting import Trainer, shuffled
 from wakeword_train.methods.drocc import AdversaryHealth
-from wakeword_train.methods.losses import AdversaryConfig, Loss
+from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, method_named
 
 
@@ -61,17 +61,16 @@ def fit_tensors(
     labels: Tensor,
     config: FitConfig,
     *,
-    loss: Loss | None = None,
     after_epoch: Callable[[EpochOutcome], None] | None = None,
     select: Callable[[nn.Module], float] | None = None,
 ) -> nn.Module:
     """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
 
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
-    methods never use). A method that brings a head needs a network that has it. ``loss`` replaces the method's own after
-    the warm-up. ``select`` scores a network, higher is better, after each epoch of the method's own
-    loss, and the best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not
-    changed. Raises ``DataError`` if there is no positive, or if the loss is not finite.
+    methods never use). A method that brings a head needs a network that has it. ``select`` scores a network, higher is
+    better, after each epoch of the method's own loss, and the best is kept; without it, the last. Repeatable on the CPU,
+    and torch's global random generator is not changed. Raises ``DataError`` if there is no positive, or if the loss is not
+    finite.
     """
     if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
         raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
@@ -95,12 +94,7 @@ def fit_tensors(
         for epoch in epochs:
             warming_up = epoch < config.warmup_epochs
             trainer.set_rate(epoch / max(1, config.epochs - 1))
-            if warming_up:
-                used = method.warmup if method.warmup is not None else method.loss(settings)
-            elif loss is not None:
-                used = loss
-            else:
-                used = method.loss(settings)
+            used = method.warmup if warming_up and method.warmup is not None else method.loss(settings)
             mean_loss, health = trainer.epoch(used, shuffled(inputs, labels, config.batch_size, generator))
             averaged = trainer.averaged.eval()
             if after_epoch is not None:

@@ -16,7 +16,7 @@ from wakeword_experiments.ten_words import ten_words_plan
 from wakeword_experiments.ten_words.effects import STRICT, Arm, best_poolings, decide, effect
 from wakeword_experiments.ten_words.resampling import draw, interval_of_difference, recall_on_draws, speaker_counts
 from wakeword_experiments.ten_words.settings_page import write_settings_page
-from wakeword_experiments.ten_words.ten_words_run import run_ten_words, source_of
+from wakeword_experiments.ten_words.ten_words_run import choose, run_ten_words, source_of
 from wakeword_experiments.wake_words.protocol import measure
 from wakeword_experiments.wake_words.wake_words_scores import ClipScores
 from wakeword_tools.kinds import Kind
@@ -145,6 +145,11 @@ def test_no_method_has_more_settings_than_cross_entropy_and_its_label_has_its_lo
     for own, rand in zip(every[ten_words_plan.INCUMBENT], every[ten_words_plan.NO_ASCENT], strict=True):
         assert rand.adversary.steps == 0 < own.adversary.steps
         assert dataclasses.replace(rand, adversary=own.adversary) == own
+
+
+def test_the_settings_with_the_best_mean_are_chosen() -> None:
+    configs = ten_words_plan.candidates()[ten_words_plan.BASELINE]
+    assert choose(configs, {0: [1.0, 2.0], 1: [3.0, 0.5], 2: [1.0, 1.0]}) == (1, configs[1])
 
 
 def test_seeds_are_the_outermost_loop() -> None:

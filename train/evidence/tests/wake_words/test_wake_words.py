@@ -1,4 +1,4 @@
-"""The wake-word study: nothing is in two splits, runs are stored, thresholds hold, the exact projection is better."""
+"""Runs on wake words: nothing is in two splits, runs are stored, thresholds hold."""
 
 import dataclasses
 import json
@@ -9,24 +9,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from soundfile import write
 from support.small_world import RATE, tones
 
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor
-from wakeword_experiments.one_class.random_search import search_shell
+from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
 from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid, scores_file
 from wakeword_experiments.wake_words.protocol import GridShape, measure, mixed_negatives
-from wakeword_experiments.wake_words.wake_words_candidates import BASE, candidates, choose
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import read_scores
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import listed
-from wakeword_train.methods.projection import metric_norm, project_to_shell
 
+BASE = FitConfig(method="bce", warmup_epochs=1, epochs=2, batch_size=96, learning_rate=3e-3, averaging=0.98)
 TINY = DataSizes(
     train_positives=6,
     train_negatives=12,
@@ -82,8 +80,7 @@ def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
 
 
 def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None:
-    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
-    job = Job("stop", "paper", "a", config, GridShape(hidden_size=8))
+    job = Job("stop", "paper", "a", BASE, GridShape(hidden_size=8))
     messages: list[str] = []
     (row,) = run_grid([job], source, executor=Executor(), report=messages.append)
     assert len(messages) == 1
@@ -104,7 +101,6 @@ def test_everything_that_determines_a_run_changes_its_key(source: Source) -> Non
         {"regime": "seen"},
         {"config": dataclasses.replace(BASE, seed=1)},
         {"shape": GridShape(pooling="last")},
-        {"random_search": True},
     ]
     assert job.key(dataclasses.replace(source, texts="nearest")) != job.key(source)
     keys = {job.key(source), *(dataclasses.replace(job, **change).key(source) for change in changes)}
@@ -133,32 +129,9 @@ def test_thresholds_give_their_rate_on_the_data_they_are_set_on() -> None:
     assert harder["set fpr@3 close"] > row["set fpr@3 close"]
 
 
-def test_every_method_has_the_same_number_of_settings() -> None:
-    assert len({len(configs) for configs in candidates().values()}) == 1
-    configs = candidates()["bce"]
-    assert choose(configs, {0: [1.0, 2.0], 1: [3.0, 0.5], 2: [1.0, 1.0]}) == (1, configs[1])
-
-
-def test_random_search_never_moves_a_point_less_than_the_exact_projection() -> None:
-    generator = torch.Generator().manual_seed(0)
-    sigma = torch.rand(64, 30, generator=generator) ** 3
-    displacement = torch.randn(64, 30, generator=generator) * torch.linspace(0.1, 3, 64)[:, None]
-    searched, exact = (
-        project(displacement, sigma, radius=2.0, gamma=1.5, generator=generator)
-        for project in (search_shell, project_to_shell)
-    )
-    norm = metric_norm(searched, sigma)
-    on_shell = (norm >= 2 - 1e-5) & (norm <= 3 + 1e-5)
-    assert on_shell.float().mean() > 0.9
-    moved = (searched - displacement).norm(dim=1)
-    assert (moved >= (exact - displacement).norm(dim=1) - 1e-4)[on_shell].all()
-    assert moved[on_shell].sum() > 1.001 * (exact - displacement).norm(dim=1)[on_shell].sum()
-
-
 def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
-    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
     # The same seed for both, so that one process runs them: starting one takes longer than the training.
-    configs = [dataclasses.replace(config, learning_rate=rate) for rate in (1e-3, 3e-3)]
+    configs = [dataclasses.replace(BASE, learning_rate=rate) for rate in (1e-3, 3e-3)]
     jobs = [Job("stop", "paper", "a", config, GridShape(hidden_size=8)) for config in configs]
     # Use the clips that the module's other tests have synthesised.
     gather("stop", source.speech_commands, source.work, TINY, split="dealt")
@@ -193,7 +166,7 @@ def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
 
 def test_the_scores_of_single_clips_give_the_figures_of_the_row(source: Source) -> None:
     keeping = dataclasses.replace(source, work=source.work / "keeping", keep_scores=True)
-    job = Job("stop", "paper", "a", dataclasses.replace(BASE, warmup_epochs=1, epochs=2), GridShape(hidden_size=8))
+    job = Job("stop", "paper", "a", BASE, GridShape(hidden_size=8))
     (row,) = run_grid([job], keeping, executor=Executor(), report=lambda line: None)
     assert finished([job], keeping) == [job]
     groups = {}

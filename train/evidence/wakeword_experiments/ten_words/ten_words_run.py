@@ -1,7 +1,7 @@
 """What the command ``ten-words`` does: choose settings, train the grid seed by seed, write the page."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from wakeword_experiments.ten_words.ten_words_plan import SIZES, TUNING_SEED, ca
 from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.close_texts import close_texts
 from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid
-from wakeword_experiments.wake_words.wake_words_candidates import choose
 from wakeword_experiments.wake_words.wake_words_data import DataSizes
 
 Candidates = dict[str, list[FitConfig]]
@@ -36,6 +35,12 @@ def tune(source: Source, every: Candidates, *, executor: Executor, report: Line)
         means = ", ".join(f"{sum(values) / len(values):.1f}" for values in scores.values())
         report(f"{method}: candidate {best} of validation scores {means}")
     return chosen
+
+
+def choose(configs: Sequence[FitConfig], scores: Mapping[int, Sequence[float]]) -> tuple[int, FitConfig]:
+    """Index and settings of the candidate with the best mean of its validation ``scores``, which are by index."""
+    best = max(scores, key=lambda index: sum(scores[index]) / len(scores[index]))
+    return best, configs[best]
 
 
 def run_ten_words(

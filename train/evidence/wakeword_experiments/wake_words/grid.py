@@ -17,14 +17,12 @@ import torch
 
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.work import Executor, Report
-from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.tensor_fits import FitConfig
 from wakeword_experiments.wake_words.close_texts import TextSource
 from wakeword_experiments.wake_words.protocol import GridShape, run
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, Regime, Task, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import write_scores
 from wakeword_train.data.clips import Clip
-from wakeword_train.methods.losses import DroccLoss, Loss
 
 _ROWS = "rows.jsonl"
 
@@ -59,8 +57,6 @@ class Job:
     """Name of the configuration in the tables, for instance the method."""
     config: FitConfig
     shape: GridShape = field(default_factory=GridShape)
-    random_search: bool = False
-    """Project by random search, as the paper's published code does, instead of exactly."""
 
     def key(self, source: Source) -> str:
         """Sixteen hex digits of everything that determines the outcome, except the recordings and the code."""
@@ -224,15 +220,11 @@ def _run_group(jobs: list[Job], source: Source, report: Report) -> str:
     for job in jobs:
         keep = functools.partial(write_scores, scores_file(job, source), task) if source.keep_scores else None
         started = time.process_time()
-        figures = run(task, job.config, job.shape, loss=_loss(job), keep=keep)
+        figures = run(task, job.config, job.shape, keep=keep)
         figures["seconds"] = time.process_time() - started
         _append(source.work / _ROWS, json.dumps({"key": job.key(source), "figures": {**figures, **task.counts}}))
         report(1.0, 0.0)
     return f"{first.word}, {first.regime}, seed {first.config.seed}: {', '.join(job.label for job in jobs)}"
-
-
-def _loss(job: Job) -> Loss | None:
-    return DroccLoss(job.config.adversary, metric="learned", projection=search_shell) if job.random_search else None
 
 
 @functools.cache

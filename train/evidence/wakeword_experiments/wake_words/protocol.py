@@ -14,7 +14,6 @@ from wakeword_experiments.wake_words.wake_words_data import SYNTHETIC, Scores, T
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FPRS
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
-from wakeword_train.methods.losses import Loss
 from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
@@ -53,7 +52,6 @@ def run(
     config: FitConfig,
     shape: GridShape,
     *,
-    loss: Loss | None = None,
     keep: Callable[[Scores, Scores], None] | None = None,
 ) -> dict[str, Any]:
     """Train one network and measure it: a flat row of percentages.
@@ -76,7 +74,7 @@ def run(
 
     with torch.no_grad():
         inputs = network.normalise(task.inputs)
-    fit_tensors(network, inputs, task.labels, config, loss=loss, after_epoch=outcomes.append, select=select)
+    fit_tensors(network, inputs, task.labels, config, after_epoch=outcomes.append, select=select)
     held_out, tested = task.validation.clip_scores(network), task.test.clip_scores(network)
     if keep is not None:
         keep(held_out, tested)
