@@ -12,14 +12,7 @@ import torch
 import torch.nn.functional as nnf
 from torch import Tensor, nn
 
-from wakeword_train.methods.projection import (
-    Projection,
-    device_of,
-    metric_norm,
-    project_to_shell,
-    unusable_rows,
-    usable_metric,
-)
+from wakeword_train.methods.projection import device_of, metric_norm, project_to_shell, unusable_rows, usable_metric
 
 LogitFunction = Callable[[Tensor], Tensor]
 """Inputs ``(batch, ...)`` -> logits ``(batch,)``."""
@@ -106,7 +99,6 @@ def find_adversaries(
     steps: int = 5,
     step_size: float = 0.2,
     start: Tensor | None = None,
-    projection: Projection | None = None,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, AdversaryHealth]:
     """Points around the positives ``inputs`` that the network should reject and does not (the paper's algorithm 2).
@@ -119,18 +111,16 @@ def find_adversaries(
     The paper starts from ``N(0, I)``, with a metric norm of about ``sqrt(D)`` whatever the ``radius``, takes
     steps of 0.01, which hardly move a point, and keeps the last one; start and steps are scaled to ``radius`` here. It
     climbs the cross-entropy against "negative": that has the direction of the logit, but a gradient that vanishes where
-    the network is certain. ``start`` ``(batch, ...)``, displacements given by the caller, replaces the random points, and
-    ``projection`` replaces ``project_to_shell``. Rows with a ``sigma`` that is no metric are searched in the
-    Euclidean one, and counted.
+    the network is certain. ``start`` ``(batch, ...)``, displacements given by the caller, replaces the random points. Rows
+    with a ``sigma`` that is no metric are searched in the Euclidean one, and counted.
     """
     fallbacks = int(unusable_rows(sigma).sum())
     sigma = usable_metric(sigma.flatten(1)).reshape(sigma.shape)
     per_row = (-1,) + (1,) * (inputs.ndim - 1)
     if start is None:
         start = random_start(inputs, sigma, radius=radius, gamma=gamma, generator=generator)
-    project = projection or project_to_shell
     inputs = inputs.detach()
-    best = project(start.detach(), sigma, radius=radius, gamma=gamma, generator=generator)
+    best = project_to_shell(start.detach(), sigma, radius=radius, gamma=gamma, generator=generator)
     inside = outside = 0.0
     with evaluating(logit_function):
         first, uphill = _logits_and_uphill(logit_function, inputs + best, wanted=steps > 0)
@@ -140,7 +130,7 @@ def find_adversaries(
             norm = metric_norm(moved, sigma)
             inside += float((norm < radius).float().mean()) / steps
             outside += float((norm > gamma * radius).float().mean()) / steps
-            moved = project(moved, sigma, radius=radius, gamma=gamma, generator=generator)
+            moved = project_to_shell(moved, sigma, radius=radius, gamma=gamma, generator=generator)
             reached, direction = _logits_and_uphill(logit_function, inputs + moved, wanted=step < steps - 1)
             rose = reached > logits
             logits = torch.where(rose, reached, logits)

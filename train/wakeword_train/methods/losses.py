@@ -11,7 +11,6 @@ from torch import Tensor
 from wakeword.base.errors import ConfigError
 from wakeword_train.fields import ABOVE_ZERO, MANY, check_fields
 from wakeword_train.methods.drocc import AdversaryHealth, LogitFunction, find_adversaries, rejection_loss, sensitivity
-from wakeword_train.methods.projection import Projection
 
 Loss = Callable[[LogitFunction, Tensor, Tensor, torch.Generator], tuple[Tensor, AdversaryHealth | None]]
 """Inputs ``(batch, ...)`` and labels ``(batch,)`` of 0 and 1 -> scalar loss, and the adversary's health if there is one."""
@@ -81,8 +80,7 @@ class DroccLoss:
     """Cross-entropy, plus ``mu`` times the loss of the worst points found in a shell around each positive.
 
     ``metric`` says what the shell is measured in: ``learned``, the sensitivity of each row's own logit (DROCC-LF), or
-    ``euclidean`` (DROCC-OE). ``one_class`` leaves the negatives out (DROCC). ``projection`` replaces
-    ``project_to_shell``.
+    ``euclidean`` (DROCC-OE). ``one_class`` leaves the negatives out (DROCC).
     """
 
     def __init__(
@@ -91,12 +89,10 @@ class DroccLoss:
         *,
         metric: Literal["learned", "euclidean"],
         one_class: bool = False,
-        projection: Projection | None = None,
     ) -> None:
         self.config = config
         self.metric = metric
         self.one_class = one_class
-        self.projection = projection
 
     def __call__(
         self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
@@ -133,6 +129,5 @@ class DroccLoss:
             gamma=config.gamma,
             steps=config.steps,
             step_size=config.step_size,
-            projection=self.projection,
             generator=generator,
         )

@@ -4,8 +4,6 @@ Everything works on tensors ``(batch, ...)`` in float32 or float64, on any devic
 Robust One-Class Classification", ICML 2020, section 4.
 """
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
@@ -14,10 +12,6 @@ _NEWTON_STEPS = 12
 
 _COARSE_FROM = 512
 """Number of coordinates from which a first estimate on a part of them saves time."""
-
-
-Projection = Callable[..., Tensor]
-"""Puts displacements onto a shell, with the arguments and the shapes of ``project_to_shell``."""
 
 
 def metric_norm(displacement: Tensor, sigma: Tensor) -> Tensor:
