@@ -29,8 +29,6 @@ TINY = DataSizes(
     train_positives=6,
     train_negatives=12,
     held_out=6,
-    synthetic_positives=4,
-    synthetic_negatives=8,
     bank=192,
 )
 
@@ -40,11 +38,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     """Tones under the names of words, spoken by 24 speakers."""
     root = tmp_path_factory.mktemp("words")
     random = np.random.default_rng(0)
-    for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,), "one": (900.0,)}.items():
+    for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,), "top": (900.0,)}.items():
         (root / word).mkdir()
         for speaker in range(24):
             write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, random), RATE)
-    return Source(root, None, "dealt", TINY, tmp_path_factory.mktemp("work"))
+    return Source(root, None, TINY, tmp_path_factory.mktemp("work"))
 
 
 def without_times(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -53,34 +51,31 @@ def without_times(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_no_speaker_voice_or_close_text_is_in_two_splits(source: Source) -> None:
-    clips = gather("stop", source.speech_commands, source.work, TINY, split="dealt")
+    clips = gather("stop", source.speech_commands, source.work, TINY)
     for split in Split:
         others = [clip for clip in clips if clip.split is not split]
         own = [clip for clip in clips if clip.split is split]
         assert not {clip.speaker for clip in own} & {clip.speaker for clip in others}
         close = {clip.word for clip in own if clip.kind is Kind.NEAR_NEGATIVE}
-        assert close
+        assert bool(close) == (split is not Split.TRAIN)
         assert not close & {clip.word for clip in others}
 
 
-def test_each_regime_has_its_kinds_of_clips(source: Source) -> None:
-    data = WordData(gather("stop", source.speech_commands, source.work, TINY, split="dealt"), TINY, noise=None)
-    counts = {regime: data.task(regime, 0).counts for regime in ("paper", "unseen", "seen")}
-    assert counts["paper"]["train positive"] == 6
-    assert counts["unseen"]["train positive"] == 6 + 4
-    assert "train near_negative" not in counts["paper"] | counts["unseen"]
-    assert counts["seen"]["train near_negative"] == 8
-    assert {counts[regime]["test close"] for regime in counts} == {6}
+def test_training_has_recorded_clips_alone(source: Source) -> None:
+    data = WordData(gather("stop", source.speech_commands, source.work, TINY), TINY, noise=None)
+    counts = data.task(0).counts
+    assert counts["train positive"] == 6
+    assert "train near_negative" not in counts
+    assert counts["test close"] == 6
 
 
-def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
-    for word, expected in (("yes", "found none"), ("up", "found no")):
-        with pytest.raises(DataError, match=expected):
-            gather(word, source.speech_commands, source.work, TINY, split="dealt")
+def test_a_word_without_recordings_is_refused(source: Source) -> None:
+    with pytest.raises(DataError, match="found none"):
+        gather("yes", source.speech_commands, source.work, TINY)
 
 
 def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None:
-    job = Job("stop", "paper", "a", BASE, GridShape(hidden_size=8))
+    job = Job("stop", "a", BASE, GridShape(hidden_size=8))
     messages: list[str] = []
     (row,) = run_grid([job], source, executor=Executor(), report=messages.append)
     assert len(messages) == 1
@@ -95,14 +90,12 @@ def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None
 
 
 def test_everything_that_determines_a_run_changes_its_key(source: Source) -> None:
-    job = Job("stop", "paper", "a", BASE)
+    job = Job("stop", "a", BASE)
     changes = [
         {"word": "yes"},
-        {"regime": "seen"},
         {"config": dataclasses.replace(BASE, seed=1)},
         {"shape": GridShape(pooling="last")},
     ]
-    assert job.key(dataclasses.replace(source, texts="nearest")) != job.key(source)
     keys = {job.key(source), *(dataclasses.replace(job, **change).key(source) for change in changes)}
     assert len(keys) == 1 + len(changes)
     assert dataclasses.replace(job, label="b").key(source) == job.key(source)
@@ -132,9 +125,9 @@ def test_thresholds_give_their_rate_on_the_data_they_are_set_on() -> None:
 def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
     # The same seed for both, so that one process runs them: starting one takes longer than the training.
     configs = [dataclasses.replace(BASE, learning_rate=rate) for rate in (1e-3, 3e-3)]
-    jobs = [Job("stop", "paper", "a", config, GridShape(hidden_size=8)) for config in configs]
+    jobs = [Job("stop", "a", config, GridShape(hidden_size=8)) for config in configs]
     # Use the clips that the module's other tests have synthesised.
-    gather("stop", source.speech_commands, source.work, TINY, split="dealt")
+    gather("stop", source.speech_commands, source.work, TINY)
     killed = dataclasses.replace(source, work=tmp_path / "work")
     shutil.copytree(source.work, killed.work, ignore=shutil.ignore_patterns("rows.jsonl", "other"))
     rows = without_times(run_grid(jobs, killed, executor=Processes(2), report=lambda line: None))
@@ -147,15 +140,15 @@ def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path)
 
 
 def test_words_that_sound_like_a_close_word_are_not_negatives(source: Source) -> None:
-    clips = gather("seven", source.speech_commands, source.work, TINY, split="dealt")
+    clips = gather("stop", source.speech_commands, source.work, TINY)
     generic = {clip.word for clip in clips if clip.kind is Kind.NEGATIVE}
-    assert {"stop", "up"} <= generic
-    assert not generic & {"one", "won", "eleven", "heaven"}
+    assert "top" in close_texts("stop").every
+    assert generic == {"seven", "up"}
 
 
 def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
     for word in ("stop", "on"):
-        texts = close_texts(word, "nearest")
+        texts = close_texts(word)
         assert len(texts.test) == len(texts.validation) == 10
         assert not sounds_of(texts.test) & sounds_of(texts.validation)
         assert not sounds_of(texts.every) & sounds_of([word])
@@ -165,8 +158,8 @@ def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
 
 
 def test_the_scores_of_single_clips_give_the_figures_of_the_row(source: Source) -> None:
-    keeping = dataclasses.replace(source, work=source.work / "keeping", keep_scores=True)
-    job = Job("stop", "paper", "a", BASE, GridShape(hidden_size=8))
+    keeping = dataclasses.replace(source, work=source.work / "keeping")
+    job = Job("stop", "a", BASE, GridShape(hidden_size=8))
     (row,) = run_grid([job], keeping, executor=Executor(), report=lambda line: None)
     assert finished([job], keeping) == [job]
     groups = {}
@@ -187,5 +180,5 @@ def test_damaged_scores_are_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_the_paths_of_a_source_do_not_change_a_key(source: Source, tmp_path: Path) -> None:
-    job = Job("stop", "paper", "a", BASE)
+    job = Job("stop", "a", BASE)
     assert job.key(source) == job.key(dataclasses.replace(source, work=tmp_path, speech_commands=tmp_path))

@@ -25,8 +25,8 @@ METHODS = {
 """Label of each method, the baseline first, and its name on the page. ``drocc-lf-rand`` is ``drocc-lf`` with ``steps=0``:
 the same loss and negatives, with random points of the shell in place of those that ascent finds."""
 
-SIZES = DataSizes(held_out=300, synthetic_positives=0, synthetic_negatives=0, bank=2_880)
-"""Training takes every recording of its split; no synthesised clip."""
+SIZES = DataSizes(held_out=300, bank=2_880)
+"""Training takes every recording of its split."""
 
 TUNING_SEED = 100
 """Not among ``SEEDS``."""
@@ -65,7 +65,7 @@ def candidates() -> dict[str, list[FitConfig]]:
 def tuning_jobs(configs: Mapping[str, Sequence[FitConfig]]) -> list[Job]:
     """A job for each candidate, labelled ``"METHOD INDEX"``, and each of ``TUNING``."""
     return [
-        Job(word, "paper", f"{method} {index}", dataclasses.replace(config, seed=TUNING_SEED), shape(pooling))
+        Job(word, f"{method} {index}", dataclasses.replace(config, seed=TUNING_SEED), shape(pooling))
         for word, pooling in TUNING
         for method, of_method in configs.items()
         for index, config in enumerate(of_method)
@@ -75,7 +75,7 @@ def tuning_jobs(configs: Mapping[str, Sequence[FitConfig]]) -> list[Job]:
 def jobs(chosen: Mapping[str, FitConfig], words: Sequence[str], seeds: Sequence[int]) -> list[Job]:
     """A job for each seed, word, method and pooling, seed by seed: a run that is cut short has whole seeds."""
     return [
-        Job(word, "paper", method, dataclasses.replace(config, seed=seed), shape(pooling))
+        Job(word, method, dataclasses.replace(config, seed=seed), shape(pooling))
         for seed in seeds
         for word in words
         for method, config in chosen.items()
@@ -86,7 +86,7 @@ def jobs(chosen: Mapping[str, FitConfig], words: Sequence[str], seeds: Sequence[
 def settings_jobs(every: Mapping[str, Sequence[FitConfig]], words: Sequence[str], seed: int) -> list[Job]:
     """A job for every setting of cross-entropy and of DROCC-LF, with attention, labelled ``"METHOD INDEX"``."""
     return [
-        Job(word, "paper", f"{method} {index}", dataclasses.replace(config, seed=seed), shape("attention"))
+        Job(word, f"{method} {index}", dataclasses.replace(config, seed=seed), shape("attention"))
         for word in words
         for method in (BASELINE, INCUMBENT)
         for index, config in enumerate(every[method])

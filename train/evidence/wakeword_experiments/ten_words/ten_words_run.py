@@ -22,7 +22,7 @@ Candidates = dict[str, list[FitConfig]]
 
 def source_of(data: Path, noise: Path | None, work: Path, sizes: DataSizes = SIZES) -> Source:
     """The clips of the comparison, and the folder for its runs."""
-    return Source(data, noise, "dealt", sizes, work, texts="nearest", keep_scores=True)
+    return Source(data, noise, sizes, work)
 
 
 def tune(source: Source, every: Candidates, *, executor: Executor, report: Line) -> dict[str, FitConfig]:
@@ -73,7 +73,7 @@ def run_ten_words(
         grid = [job for job in grid if job.config.seed in whole]
     found = run_grid(grid, source, executor=executor, report=report)
     rows = [{**row, "pooling": job.shape.pooling} for job, row in zip(grid, found, strict=True)]
-    close = {word: dataclasses.asdict(close_texts(word, source.texts)) for word in words}
+    close = {word: dataclasses.asdict(close_texts(word)) for word in words}
     resampled = Resampled(grid, source)
     write_page(out, rows, resampled, settings=_settings(source, chosen, every), close=close, command=command)
 
@@ -90,7 +90,6 @@ def _require(wanted: Sequence[Job], source: Source) -> None:
 def _settings(source: Source, chosen: dict[str, FitConfig], every: Candidates) -> dict[str, Any]:
     return {
         "sizes": dataclasses.asdict(source.sizes),
-        "split": source.split,
         "noise": source.noise is not None,
         "tuning seed": TUNING_SEED,
         "candidates": {method: [dataclasses.asdict(config) for config in configs] for method, configs in every.items()},

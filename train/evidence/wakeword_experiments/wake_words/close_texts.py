@@ -3,60 +3,40 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Literal
 
 from wakeword.base.errors import DataError
-from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.lexicon import words_near
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import Sounds, sound_keys
-from wakeword_tools.texts.splits import read_texts
-
-TextSource = Literal["listed", "nearest"]
-"""``listed``: the lists that come with the package, for some words. ``nearest``: the words of the dictionary that sound
-most like the keyword, for any word."""
 
 _NEAREST = 20
 _COMMON = 4.0
-"""Least Zipf frequency of ``nearest`` words: rarer ones are mostly names and foreign words, which engines read in many
+"""Least Zipf frequency of close words: rarer ones are mostly names and foreign words, which engines read in many
 ways."""
 _FARTHEST = 3.0
-"""Distance in phoneme edits within which to look for ``nearest`` words."""
+"""Distance in phoneme edits within which to look for close words."""
 
 
 @dataclass(frozen=True)
 class CloseTexts:
-    """The close texts of one keyword: no two splits share a sound."""
+    """The close texts of one keyword; training has none, and the two splits share no sound."""
 
-    train: tuple[str, ...]
     validation: tuple[str, ...]
     test: tuple[str, ...]
 
     @property
     def every(self) -> tuple[str, ...]:
-        """Those of all splits."""
-        return (*self.train, *self.validation, *self.test)
-
-
-def close_texts(word: str, source: TextSource) -> CloseTexts:
-    """The close texts of ``word``. Raises ``DataError`` if there are none."""
-    return listed_texts(word) if source == "listed" else nearest_texts(word)
-
-
-def listed_texts(word: str) -> CloseTexts:
-    """Those of ``assets/phrases``: ``WORD.txt`` is for the test, and ``WORD-train.txt`` is dealt to the other splits."""
-    others = read_texts(phrases(f"{word}-train.txt"))
-    return CloseTexts(tuple(others[::2]), tuple(others[1::2]), tuple(read_texts(phrases(f"{word}.txt"))))
+        """Those of both splits."""
+        return (*self.validation, *self.test)
 
 
 @cache
-def nearest_texts(word: str) -> CloseTexts:
+def close_texts(word: str) -> CloseTexts:
     """The twenty common words that sound most like ``word``, the closest first, in turn for test and validation.
 
-    None is for training. Left out are words that sound the same as the keyword, contain its sound, or sound the same as a
-    closer one, in any English accent.
+    Left out are words that sound the same as the keyword, contain its sound, or sound the same as a closer one, in any
+    English accent. Raises ``DataError`` if there are fewer.
     """
     near = [(one, away) for one, away in words_near(pronunciations(word), _FARTHEST) if one.zipf >= _COMMON]
     near.sort(key=lambda found: (round(found[1], 3), -found[0].zipf, found[0].text))
@@ -70,17 +50,7 @@ def nearest_texts(word: str) -> CloseTexts:
             chosen.append(one.text)
     if len(chosen) < _NEAREST:
         raise DataError(f"expected {_NEAREST} common words that sound like {word!r}, found {len(chosen)}")
-    return CloseTexts((), tuple(chosen[1:_NEAREST:2]), tuple(chosen[:_NEAREST:2]))
-
-
-def phrases(name: str) -> Path:
-    """A list of ``assets/phrases``. Raises ``DataError`` if there is none of that name."""
-    path = assets_folder("wakeword_tools") / "phrases" / name
-    if not path.is_file():
-        raise DataError(
-            f"expected lists of words close to the keyword, KEYWORD.txt and KEYWORD-train.txt, found no {path}"
-        )
-    return path
+    return CloseTexts(tuple(chosen[1:_NEAREST:2]), tuple(chosen[:_NEAREST:2]))
 
 
 def sounds_of(texts: Sequence[str]) -> frozenset[Sounds]:

@@ -18,9 +18,8 @@ import torch
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.work import Executor, Report
 from wakeword_experiments.tensor_fits import FitConfig
-from wakeword_experiments.wake_words.close_texts import TextSource
 from wakeword_experiments.wake_words.protocol import GridShape, run
-from wakeword_experiments.wake_words.wake_words_data import DataSizes, Regime, Task, WordData, gather
+from wakeword_experiments.wake_words.wake_words_data import DataSizes, Task, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import write_scores
 from wakeword_train.data.clips import Clip
 
@@ -33,18 +32,13 @@ class Source:
 
     speech_commands: Path
     noise: Path | None
-    split: str
     sizes: DataSizes
     work: Path
-    """For synthesised clips and finished rows."""
-    texts: TextSource = "listed"
-    """Where the close words come from."""
-    keep_scores: bool = False
-    """Store the score of every held-out clip in ``scores`` in the work folder: see ``scores.py``."""
+    """For synthesised clips, finished rows and the scores of held-out clips."""
 
     def clips(self, word: str) -> list[Clip]:
         """The clips of one word; see ``gather``."""
-        return gather(word, self.speech_commands, self.work, self.sizes, split=self.split, texts=self.texts)
+        return gather(word, self.speech_commands, self.work, self.sizes)
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,6 @@ class Job:
     """One network to train."""
 
     word: str
-    regime: Regime
     label: str
     """Name of the configuration in the tables, for instance the method."""
     config: FitConfig
@@ -63,18 +56,15 @@ class Job:
         settings = {
             "job": dataclasses.asdict(dataclasses.replace(self, label="")),
             "sizes": dataclasses.asdict(source.sizes),
-            "split": source.split,
             "noise": source.noise is not None,
         }
-        if source.texts != "listed":
-            settings["texts"] = source.texts
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def run_grid(
     jobs: Sequence[Job], source: Source, *, executor: Executor, report: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """A row for each job, in order: word, regime, label, seed, then the figures of ``wake_words.run``.
+    """A row for each job, in order: word, label, seed, then the figures of ``wake_words.run``.
 
     Rows are appended to ``rows.jsonl`` in the work folder, and jobs that have one there are not run again. Each process
     uses one thread: that is the cheapest way to use the cores, and the only repeatable one. Machines of a cluster must
@@ -86,10 +76,7 @@ def run_grid(
     for word in dict.fromkeys(job.word for job in missing):
         # Synthesise here, before several processes would each begin to do so.
         source.clips(word)
-    groups = [
-        JobGroup(tuple(group))
-        for _, group in groupby(_sorted(missing), lambda job: (job.word, job.regime, job.config.seed))
-    ]
+    groups = [JobGroup(tuple(group)) for _, group in groupby(_sorted(missing), lambda job: (job.word, job.config.seed))]
     work = GroupWork(source)
     progress = _Progress(len(missing))
     for number, (_, line) in enumerate(executor.run(work, [[one] for one in enumerate(groups)], progress.add), 1):
@@ -103,11 +90,11 @@ def run_grid(
 
 
 def _sorted(jobs: Iterable[Job]) -> list[Job]:
-    return sorted(jobs, key=lambda job: (job.config.seed, job.word, job.regime))
+    return sorted(jobs, key=lambda job: (job.config.seed, job.word))
 
 
 def _row(job: Job, figures: dict[str, Any]) -> dict[str, Any]:
-    return {"word": job.word, "regime": job.regime, "label": job.label, "seed": job.config.seed, **figures}
+    return {"word": job.word, "label": job.label, "seed": job.config.seed, **figures}
 
 
 def finished(jobs: Iterable[Job], source: Source) -> list[Job]:
@@ -140,7 +127,7 @@ def _append(file: Path, line: str) -> None:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """Jobs of one word, regime and seed, which share their windows: a piece of work."""
+    """Jobs of one word and seed, which share their windows: a piece of work."""
 
     jobs: tuple[Job, ...]
     seconds: float = 3_600.0
@@ -150,7 +137,7 @@ class JobGroup:
     def key(self) -> str:
         """Its name."""
         first = self.jobs[0]
-        return f"{first.word}, {first.regime}, seed {first.config.seed}"
+        return f"{first.word}, seed {first.config.seed}"
 
     @property
     def size(self) -> float:
@@ -209,22 +196,22 @@ class _Progress:
 
 
 def scores_file(job: Job, source: Source) -> Path:
-    """Where the scores of the job's held-out clips are, if the source asks to keep them."""
+    """Where the scores of the job's held-out clips are: see ``wake_words_scores``."""
     return source.work / "scores" / f"{job.key(source)}.npz"
 
 
 def _run_group(jobs: list[Job], source: Source, report: Report) -> str:
-    """Run jobs of one word, regime and seed on the same windows."""
+    """Run jobs of one word and seed on the same windows."""
     first = jobs[0]
-    task: Task = _word_data(first.word, source).task(first.regime, first.config.seed)
+    task: Task = _word_data(first.word, source).task(first.config.seed)
     for job in jobs:
-        keep = functools.partial(write_scores, scores_file(job, source), task) if source.keep_scores else None
+        keep = functools.partial(write_scores, scores_file(job, source), task)
         started = time.process_time()
         figures = run(task, job.config, job.shape, keep=keep)
         figures["seconds"] = time.process_time() - started
         _append(source.work / _ROWS, json.dumps({"key": job.key(source), "figures": {**figures, **task.counts}}))
         report(1.0, 0.0)
-    return f"{first.word}, {first.regime}, seed {first.config.seed}: {', '.join(job.label for job in jobs)}"
+    return f"{first.word}, seed {first.config.seed}: {', '.join(job.label for job in jobs)}"
 
 
 @functools.cache

@@ -52,7 +52,7 @@ def run(
     config: FitConfig,
     shape: GridShape,
     *,
-    keep: Callable[[Scores, Scores], None] | None = None,
+    keep: Callable[[Scores, Scores], None],
 ) -> dict[str, Any]:
     """Train one network and measure it: a flat row of percentages.
 
@@ -76,8 +76,7 @@ def run(
         inputs = network.normalise(task.inputs)
     fit_tensors(network, inputs, task.labels, config, after_epoch=outcomes.append, select=select)
     held_out, tested = task.validation.clip_scores(network), task.test.clip_scores(network)
-    if keep is not None:
-        keep(held_out, tested)
+    keep(held_out, tested)
     figures = measure(task.test.by_group(tested), task.validation.by_group(held_out))
     row = {"validation": 100 * max(validation_scores), **figures}
     own = [outcome.health for outcome in outcomes if not outcome.warming_up]

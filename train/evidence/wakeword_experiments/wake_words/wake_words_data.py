@@ -1,7 +1,7 @@
 """Recorded and synthesised clips for one keyword, cut into windows that all methods share.
 
-Near negatives are synthesised. If training uses synthesised clips, both classes have some: otherwise a detector of
-synthetic speech would score well. No speaker, voice source or close text is in two splits.
+Training has recorded clips alone, so no close word and no synthetic voice (the paper's regime); near negatives are
+synthesised for validation and test. No speaker, voice source or close text is in two splits.
 """
 
 import hashlib
@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -17,12 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wakeword.base.errors import DataError
-from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, close_texts, phrases, sounds_of
+from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
 from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.splits import read_texts, texts_without
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
@@ -30,10 +28,6 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import MixConfig
 from wakeword_train.epochs import ValidationSet, score_windows, validation_set
 from wakeword_train.model.network import WakeWordNetwork
-
-Regime = Literal["paper", "unseen", "seen"]
-"""``paper``: only recorded clips in training, so no close word and no synthetic voice. ``unseen``: also synthesised clips
-of the keyword and of other words. ``seen``: close words too, different from those of the test."""
 
 Scores = NDArray[np.float64]
 
@@ -50,23 +44,17 @@ FIGURE_NAMES = {
 """Names of the groups of held-out clips in the published figures."""
 
 _BANK_BATCH = 96
-_MIXES: dict[Regime, MixConfig] = {
-    "paper": MixConfig(positive=1 / 3, negative=0.6, near_negative=0, background=0, noise=0.05, fragment=0),
-    "unseen": MixConfig(positive=1 / 3, negative=0.6, near_negative=0, background=0, noise=0.05, fragment=0),
-    "seen": MixConfig(positive=1 / 3, negative=0.3, near_negative=0.25, background=0, noise=0.05, fragment=0.07),
-}
+_MIX = MixConfig(positive=1 / 3, negative=0.6, near_negative=0, background=0, noise=0.05, fragment=0)
 
 
 @dataclass(frozen=True)
 class DataSizes:
-    """Largest numbers of clips of one word, as in the paper, and numbers of synthesised clips."""
+    """Largest numbers of clips of one word, as in the paper."""
 
     train_positives: int = 1_000
     train_negatives: int = 2_000
     held_out: int = 600
     """Clips of each group (keyword, other words, close words) in validation, and again in test."""
-    synthetic_positives: int = 400
-    synthetic_negatives: int = 1_000
     bank: int = 11_520
     """Augmented windows that one run draws its batches from."""
 
@@ -94,7 +82,7 @@ class TestWords:
 
 @dataclass(frozen=True)
 class Task:
-    """The windows that every method gets for one word, regime and seed."""
+    """The windows that every method gets for one word and seed."""
 
     inputs: Tensor
     """Augmented MFCC, ``(n, WINDOW, n_mfcc)``."""
@@ -104,28 +92,23 @@ class Task:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def gather(
-    word: str, data: Path, work: Path, sizes: DataSizes, *, split: str, texts: TextSource = "listed"
-) -> list[Clip]:
+def gather(word: str, data: Path, work: Path, sizes: DataSizes) -> list[Clip]:
     """Recorded clips of ``data`` (Speech Commands) and clips synthesised into ``work``, with kind, speaker and split.
 
-    ``split``: ``published``, or ``dealt`` for an excerpt. Close words in training are ``Kind.NEAR_NEGATIVE`` of the train
-    split. Raises ``DataError`` if the word has no recordings or no close words.
+    Raises ``DataError`` if the word has no recordings or too few close words.
     """
     recorded = [clip for clip in read_speech_commands(data, word) if clip.kind is not Kind.NOISE]
-    if split == "dealt":
-        recorded = deal_speakers(recorded, validation=0.2, testing=0.35)
+    recorded = deal_speakers(recorded, validation=0.2, testing=0.35)
     if not any(clip.kind is Kind.POSITIVE for clip in recorded):
         raise DataError(f"{data}: expected a folder {word!r} with recordings of it, found none")
-    close = close_texts(word, texts)
+    close = close_texts(word)
     sounds = sounds_of(close.every)
-    # Some close words are among those of Speech Commands: "one" sounds like "seven".
+    # Some close words are among those of Speech Commands: "off" sounds like "up".
     recorded = [clip for clip in recorded if clip.kind is Kind.POSITIVE or not sounds_of([clip.word]) & sounds]
     clips = _at_most(recorded, sizes)
-    for kind, of_kind in _spoken(word, close, sizes).items():
-        for of_split, (spoken, count) in of_kind.items():
-            if spoken and count:
-                clips += read_folder(_synthesised(spoken, count, of_split, work), kind)
+    for split, texts in ((Split.VALIDATION, close.validation), (Split.TEST, close.test)):
+        clips += read_folder(_synthesised([word], sizes.held_out // 4, split, work), Kind.POSITIVE)
+        clips += read_folder(_synthesised(texts, sizes.held_out, split, work), Kind.NEAR_NEGATIVE)
     return clips
 
 
@@ -141,27 +124,6 @@ def _at_most(clips: Sequence[Clip], sizes: DataSizes) -> list[Clip]:
     return kept
 
 
-def _spoken(word: str, close: CloseTexts, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[Sequence[str], int]]]:
-    """What to synthesise: kind -> split -> texts and number of clips."""
-    sounds = sounds_of(close.every)
-    listed = texts_without(word, read_texts(phrases("words.txt")))
-    unlike = [text for text in listed if not sounds_of([text]) & sounds]
-    half = sizes.held_out
-    return {
-        Kind.POSITIVE: {
-            Split.TRAIN: ([word], sizes.synthetic_positives),
-            Split.VALIDATION: ([word], half // 4),
-            Split.TEST: ([word], half // 4),
-        },
-        Kind.NEGATIVE: {Split.TRAIN: (unlike, sizes.synthetic_negatives)},
-        Kind.NEAR_NEGATIVE: {
-            Split.TRAIN: (close.train, sizes.synthetic_negatives),
-            Split.VALIDATION: (close.validation, half),
-            Split.TEST: (close.test, half),
-        },
-    }
-
-
 def _synthesised(texts: Sequence[str], count: int, split: Split, work: Path) -> Path:
     """A folder of clips in voices of that split; made if it does not exist."""
     name = hashlib.sha256("\n".join([*texts, str(count), split.value]).encode()).hexdigest()[:16]
@@ -175,22 +137,19 @@ class WordData:
     """The clips of one word in memory, read once for all its runs."""
 
     def __init__(self, clips: Sequence[Clip], sizes: DataSizes, *, noise: Path | None) -> None:
-        self.clips = clips
         self.sizes = sizes
         self._noise = None if noise is None else _noise_store(noise)
-        self._stores: dict[Regime, dict[Kind, ClipStore]] = {}
+        self._stores = load_stores(clips, Split.TRAIN)
         self._held_out = {split: _held_out(load_stores(clips, split)) for split in (Split.VALIDATION, Split.TEST)}
 
-    def task(self, regime: Regime, seed: int) -> Task:
+    def task(self, seed: int) -> Task:
         """Augmented windows for training, drawn by ``seed``, and the held-out windows, the same for every seed."""
-        if regime not in self._stores:
-            self._stores[regime] = load_stores([clip for clip in self.clips if _is_in(clip, regime)], Split.TRAIN)
-        stores = dict(self._stores[regime])
+        stores = dict(self._stores)
         if self._noise is not None:
             stores[Kind.NOISE] = self._noise
         sampler = BatchSampler(
             stores,
-            mix=_MIXES[regime],
+            mix=_MIX,
             augmentation=AugmentationConfig(),
             window=WINDOW,
             batch_size=_BANK_BATCH,
@@ -214,11 +173,6 @@ class WordData:
 def _noise_store(folder: Path) -> ClipStore:
     """The sounds to mix in, read once for all words."""
     return load_stores(read_folder(folder, Kind.NOISE), Split.TRAIN)[Kind.NOISE]
-
-
-def _is_in(clip: Clip, regime: Regime) -> bool:
-    """Whether a clip may be trained on."""
-    return regime == "seen" or (not clip.synthetic if regime == "paper" else clip.kind is not Kind.NEAR_NEGATIVE)
 
 
 def _held_out(stores: dict[Kind, ClipStore]) -> TestWords:
