@@ -24,14 +24,12 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     dictionary_words,
     exports,
     fold_cards,
-    heads,
     languages,
     peers,
     recognisers,
     stage_folds,
     two_stages,
     unheard,
-    weighing,
 )
 from wakeword_experiments.two_stages.typed_command import text_alone, typed, words_of_languages
 
@@ -148,7 +146,6 @@ for other in (
     ten_words_settings,
     two_stages,
     unheard,
-    heads,
     peers,
     picovoice,
     anyword,
@@ -156,7 +153,6 @@ for other in (
     typed,
     words_of_languages,
     languages,
-    weighing,
     close_words,
     collections,
     dictionary_words,

@@ -1,22 +1,29 @@
 """What exports find of people, and the table of it: records of words with some parts of a file each."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_file import read_audio
+from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
-from wakeword_experiments.two_stages.weighing import conditions_of
+from wakeword_experiments.two_stages.conditions import Condition
+from wakeword_experiments.two_stages.measured_rooms import in_rooms, read_rooms
+from wakeword_experiments.two_stages.two_stages_measure import SNR, recording_of
 from wakeword_tools.measure.intervals import clopper_pearson
+from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import threshold_allowing_events
 from wakeword_train.config import TrainConfig
 
 _RATES = 0.5, 2.0
 """False accepts an hour."""
 _CONDITIONS = "clean", "noisy", "room"
+_log = logging.getLogger(__name__)
 
 
 def found_of_people(
@@ -38,8 +45,7 @@ def found_of_people(
     files = people_of(audio, config.keyword)
     people = {
         name: [[float(scores.max()) for scores in heard(np.pad(one, (0, SAMPLE_RATE)))] for one in some]
-        for name, some in conditions_of(files, audio).items()
-        if name in _CONDITIONS
+        for name, some in _heard_in(files, audio).items()
     }
     found: dict[str, Any] = {"recordings": len(files), "hours": round(store.hours, 3)}
     for number, part in enumerate(parts):
@@ -51,6 +57,15 @@ def found_of_people(
                 for name, count in counts.items()
             }
     return found
+
+
+def _heard_in(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
+    """The recordings by condition: as they are, in noise and in measured rooms. The same for every run."""
+    mixer = NoiseMixer(sorted(audio_files(audio / "noise")), warn=_log.warning)
+    clean = [read_audio(path) for path in files]
+    noisy = [mixer.mix(one, recording_of(path), snr=SNR) for one, path in zip(clean, files, strict=True)]
+    said = in_rooms([Condition("", "", one) for one in clean], read_rooms(audio / "rooms"))
+    return dict(zip(_CONDITIONS, (clean, noisy, [one.samples for one in said]), strict=True))
 
 
 def table_of(record: Mapping[str, Any], parts: Mapping[str, str]) -> list[str]:

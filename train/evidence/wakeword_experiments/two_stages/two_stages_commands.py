@@ -106,38 +106,6 @@ def fold_cards(
         report_progress(f"wrote {path}")
 
 
-def heads(
-    model: Annotated[
-        list[Path], typer.Option("--model", help="A model, named as its recipe; its first stage is used. Repeatable.")
-    ],
-    audio: _Audio,
-    voices: _Voices,
-    clips: _Clips,
-    background: _Background = None,
-    method: Annotated[list[str] | None, typer.Option("--method", help="Default: bce and drocc-lf.")] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds, counted from 0.")] = 1,
-    recipes: _Recipes = Path("assets/configs"),
-    work: Annotated[Path, typer.Option("--work", help="For embeddings.")] = Path("runs"),
-    figures: Annotated[Path, typer.Option("--figures")] = _OUT / "heads.json",
-) -> None:
-    """The methods of training the second stage's head, on validation."""
-    from wakeword_experiments.two_stages.heads_study import compare_heads
-    from wakeword_experiments.two_stages.two_stages_run import Sources
-
-    begin(seeds)
-    compare_heads(
-        model,
-        recipes,
-        Sources(audio, voices, clips, tuple(background or ())),
-        method or ["bce", "drocc-lf"],
-        seeds,
-        work,
-        figures,
-        command=command_line(),
-        report=report_progress,
-    )
-
-
 def peers(
     audio: _Audio,
     voices: _Voices,
@@ -234,22 +202,6 @@ def exports(
     files = {name: Path(path) for name, _, path in (one.partition("=") for one in file)}
     for one in word:
         measure_exports(one, files, audio, speech, out, command=command_line(), report=report_progress)
-
-
-def weighing(
-    word: _Words,
-    audio: _Audio,
-    speech: Annotated[
-        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
-    ],
-    work: Annotated[Path, typer.Option("--work", help="For models, clips and what they hear.")] = Path("runs/weighing"),
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
-) -> None:
-    """How the parts of both stages are weighed best for words of which models heard the text alone."""
-    from wakeword_experiments.two_stages.weighing import measure_weighing
-
-    begin(1)
-    measure_weighing(word, audio, speech, work, out, command=command_line(), report=report_progress)
 
 
 def close_words(
