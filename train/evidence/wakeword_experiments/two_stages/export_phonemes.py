@@ -7,15 +7,10 @@ phonemes. Thresholds are the lowest that keep a rate in that very speech.
 
 import base64
 import dataclasses
-import json
-import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import encoders_folder
@@ -23,7 +18,7 @@ from wakeword.model.model import read_model
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
-from wakeword_experiments.two_stages.export_record import found_of_people, table_of
+from wakeword_experiments.two_stages.export_record import found_of_people, run_command, table_of
 from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.listener import HeadListener
 from wakeword_export.head.openwakeword import head_with_phonemes
@@ -35,16 +30,16 @@ from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 
 _PARTS = {"text": "the text's phonemes alone", "head": "the head alone", "both": "both, as exported"}
-_log = logging.getLogger(__name__)
 
 
-def measured(word: str, model: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:
-    """See ``found_of_people``."""
+def measured(word: str, models: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:
+    """See ``found_of_people``; ``models`` has the trained models."""
     config = dataclasses.replace(default_recipe(), keyword=word)
     ear, graph = ear_of(config.language), HeadGraph()
     ways = SpokenKeyword.of(config).variants(ear.network.tokens, ear.costs)
     fit = fit_of_word(graph, EmbeddedPhonemes.read(), [one.variant for one in ways], [one.losses for one in ways])
     assert fit is not None
+    model = models / f"{file_stem(word)}.onnx"
     metadata, _ = checked_metadata(model.read_bytes())
     head = logit_of_head(graph, head_weights(base64.b64decode(metadata[HEAD_KEY])))
     features = OwwFeatures(encoders_folder() / EMBEDDING_FILE)
@@ -84,23 +79,5 @@ def page(record: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", record["note"], ""])
 
 
-def main(
-    word: Annotated[list[str], typer.Option("--word", help="A word; repeatable.")],
-    models: Annotated[Path, typer.Option("--models", help="The folder of the trained models.")],
-    audio: Annotated[Path, typer.Option("--audio", help="The folder with the collections, noise and rooms.")],
-    speech: Annotated[list[Path], typer.Option("--speech", help="Speech of strangers; repeatable.")],
-    figures: Annotated[Path, typer.Option("--figures", help="The record; its page is beside it.")],
-) -> None:
-    """Measure words, and keep the others of the record."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    record: dict[str, Any] = {"note": "", "words": {}}
-    if figures.is_file():
-        record |= json.loads(figures.read_text())
-    for one in word:
-        record["words"][one] = measured(one, models / f"{file_stem(one)}.onnx", audio, speech)
-        write_json(figures, record)
-        figures.with_suffix(".md").write_text(page(record), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    run_command(measured, page)

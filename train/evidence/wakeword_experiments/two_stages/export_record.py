@@ -1,15 +1,18 @@
 """What exports find of people, and the table of it: records of words with some parts of a file each."""
 
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
 from wakeword_experiments.two_stages.conditions import Condition
@@ -24,6 +27,32 @@ _RATES = 0.5, 2.0
 """False accepts an hour."""
 _CONDITIONS = "clean", "noisy", "room"
 _log = logging.getLogger(__name__)
+
+
+def run_command(
+    measured: Callable[[str, Path, Path, list[Path]], dict[str, Any]], page: Callable[[Mapping[str, Any]], str]
+) -> None:
+    """The command of a module: ``measured`` gets a word and the folders, and ``page`` the record."""
+
+    def main(
+        word: Annotated[list[str], typer.Option("--word", help="A word; repeatable.")],
+        models: Annotated[Path, typer.Option("--models", help="The folder of the trained models, or of their runs.")],
+        audio: Annotated[Path, typer.Option("--audio", help="The folder with the collections, noise and rooms.")],
+        speech: Annotated[list[Path], typer.Option("--speech", help="Speech of strangers; repeatable.")],
+        figures: Annotated[Path, typer.Option("--figures", help="The record; its page is beside it.")],
+    ) -> None:
+        """Measure words, and keep the others of the record."""
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+        record: dict[str, Any] = {"note": "", "words": {}}
+        if figures.is_file():
+            record |= json.loads(figures.read_text())
+        for one in word:
+            record["words"][one] = measured(one, models, audio, speech)
+            _log.info("%s: %s", one, record["words"][one])
+            write_json(figures, record)
+            figures.with_suffix(".md").write_text(page(record), encoding="utf-8")
+
+    typer.run(main)
 
 
 def found_of_people(

@@ -7,17 +7,12 @@ phonemes. Thresholds are the lowest that keep a rate in that very speech. The ne
 """
 
 import dataclasses
-import json
-import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
-from wakeword_experiments.two_stages.export_record import found_of_people, table_of
+from wakeword_experiments.two_stages.export_record import found_of_people, run_command, table_of
 from wakeword_export.micro.cutoff import MicroListener
 from wakeword_export.micro.device_files import read_student
 from wakeword_export.micro.int8_phonemes import MicroPhonemes, MicroWord
@@ -29,7 +24,6 @@ from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 
 _PARTS = {"student": "the student alone", "both": "with its word's phonemes, as exported"}
-_log = logging.getLogger(__name__)
 
 
 def networks(word: str, runs: Path) -> dict[str, MicroNet]:
@@ -44,7 +38,7 @@ def networks(word: str, runs: Path) -> dict[str, MicroNet]:
 
 
 def measured(word: str, runs: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:
-    """See ``found_of_people``."""
+    """See ``found_of_people``; ``runs`` has the trainings with students."""
     config = dataclasses.replace(default_recipe(), keyword=word)
     listeners = {part: MicroListener(net) for part, net in networks(word, runs).items()}
 
@@ -69,24 +63,5 @@ def page(record: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", record["note"], ""])
 
 
-def main(
-    word: Annotated[list[str], typer.Option("--word", help="A word; repeatable.")],
-    runs: Annotated[Path, typer.Option("--runs", help="The folder of trainings with students.")],
-    audio: Annotated[Path, typer.Option("--audio", help="The folder with the collections, noise and rooms.")],
-    speech: Annotated[list[Path], typer.Option("--speech", help="Speech of strangers; repeatable.")],
-    figures: Annotated[Path, typer.Option("--figures", help="The record; its page is beside it.")],
-) -> None:
-    """Measure words, and keep the others of the record."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    record: dict[str, Any] = {"note": "", "words": {}}
-    if figures.is_file():
-        record |= json.loads(figures.read_text())
-    for one in word:
-        record["words"][one] = measured(one, runs, audio, speech)
-        _log.info("%s: %s", one, record["words"][one])
-        write_json(figures, record)
-        figures.with_suffix(".md").write_text(page(record), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    run_command(measured, page)
