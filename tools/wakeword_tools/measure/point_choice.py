@@ -60,12 +60,12 @@ def calibrate_point(
 ) -> OperatingPoint:
     """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 
-    A point of false accepts an hour is kept with a probability of at least ``SUPPORTED``, or of ``confidence`` if that is
-    higher. If the background is too short for the target, the point gets the strictest rate that it supports, see
-    ``supported_target``. The scores must have passed ``check_scores``. Reasons why the point is uncertain go to ``warn``.
-    Raises ``CalibrationError`` if there are too few clips or hours, or if no positive would be found.
+    A point of false accepts an hour is kept with a probability of at least ``SUPPORTED``. If the background is too short
+    for the target, the point gets the strictest rate that it supports, see ``supported_target``. The scores must have
+    passed ``check_scores``. Reasons why the point is uncertain go to ``warn``. Raises ``CalibrationError`` if there are
+    too few clips or hours, or if no positive would be found.
     """
-    target = supported_target(scores, target, confidence=confidence, warn=warn)
+    target = supported_target(scores, target, warn=warn)
     choice = choose_supported(scores, target, confidence=confidence)
     measured = measure(scores, choice.threshold)
     positives = np.concatenate([scores.positives, scores.synthetic_positives])
@@ -95,7 +95,7 @@ def calibrate_point(
     )
 
 
-def supported_target(scores: ScoreSet, target: Target, *, confidence: float | None = None, warn: Line) -> Target:
+def supported_target(scores: ScoreSet, target: Target, *, warn: Line) -> Target:
     """``target``, or for false accepts an hour the strictest one that the background supports, with a line to ``warn``.
 
     Raises ``CalibrationError`` if there is too little data for the target, and for all that could stand in for it.
@@ -105,24 +105,23 @@ def supported_target(scores: ScoreSet, target: Target, *, confidence: float | No
         return target
     if scores.hours == 0:
         raise CalibrationError("expected long recordings on which to count false accepts an hour, got none")
-    sure = _sure(confidence)
-    rate = supported_rate(scores.hours, target.value, confidence=sure)
+    rate = supported_rate(scores.hours, target.value)
     if rate is None:
         most = max(target.value, LADDER[-1])
-        needed = np.ceil(100 * hours_needed(most, confidence=sure)) / 100
+        needed = np.ceil(100 * hours_needed(most, confidence=SUPPORTED)) / 100
         raise CalibrationError(
-            f"expected at least {needed:.2f} h of background, for {most:g} false accepts an hour at {sure:.0%}, "
+            f"expected at least {needed:.2f} h of background, for {most:g} false accepts an hour at {SUPPORTED:.0%}, "
             f"got {scores.hours:.2f} h"
         )
     if rate == target.value:
         return target
     # Rounded up, so that what is asked for is enough.
     hours_without, hours_with_one = (
-        np.ceil(10 * hours_needed(target.value, confidence=sure, events=events)) / 10 for events in (0, 1)
+        np.ceil(10 * hours_needed(target.value, confidence=SUPPORTED, events=events)) / 10 for events in (0, 1)
     )
     supported = Target(RateKind.FA_PER_HOUR, rate)
     warn(
-        f"warning: {scores.hours:.2f} h of background support only {supported.name} at {sure:.0%}, not {target.name}; "
+        f"warning: {scores.hours:.2f} h of background support only {supported.name} at {SUPPORTED:.0%}, not {target.name}; "
         f"{hours_without:.1f} h without a false accept, or {hours_with_one:.1f} h with one, would prove {target.name}"
     )
     return supported
@@ -131,13 +130,8 @@ def supported_target(scores: ScoreSet, target: Target, *, confidence: float | No
 def choose_supported(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
     """The threshold of a supported target, as ``calibrate_point`` chooses it."""
     if target.kind is RateKind.FA_PER_HOUR:
-        confidence = _sure(confidence)
+        confidence = SUPPORTED
     return choose_threshold(scores, target, confidence=confidence)
-
-
-def _sure(confidence: float | None) -> float:
-    """The confidence with which false accepts an hour are kept."""
-    return max(SUPPORTED, confidence or 0.0)
 
 
 def _check_clips(scores: ScoreSet, target: Target, warn: Line) -> None:

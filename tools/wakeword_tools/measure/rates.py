@@ -176,13 +176,13 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
     return Choice(threshold, assurance_of_rate(allowed, scores.hours, rate))
 
 
-def supported_rate(hours: float, wanted: float, *, confidence: float = SUPPORTED) -> float | None:
-    """The rate of false accepts an hour that so many hours can support with that confidence: ``wanted`` if they do.
+def supported_rate(hours: float, wanted: float) -> float | None:
+    """The rate of false accepts an hour that so many hours can support: ``wanted`` if they do.
 
     Otherwise the strictest rung of ``LADDER`` above it that they support if nothing fires, or ``None``.
     """
     rungs = [wanted, *(rung for rung in LADDER if rung > wanted)]
-    return next((rung for rung in rungs if most_events(hours, rung, confidence=confidence) is not None), None)
+    return next((rung for rung in rungs if most_events(hours, rung, confidence=SUPPORTED) is not None), None)
 
 
 def choose_threshold(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
