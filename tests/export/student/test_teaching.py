@@ -16,7 +16,7 @@ from wakeword_export.micro.device_files import read_student
 from wakeword_export.student import teaching
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
 from wakeword_export.student.scenes import SceneMaker
-from wakeword_export.student.teaching import natural_clips, teach_student
+from wakeword_export.student.teaching import fit_student, natural_clips, teach_student
 from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.training_record import STUDENT_FILE
@@ -80,6 +80,24 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     with pytest.raises(ModelError, match=r"student\.least_recall"):
         teach_student(poor, clips_of_run(run), random_model(), tmp_path / "c", report=lambda line: None)
     assert not (tmp_path / "c").exists()
+
+
+def test_a_student_has_the_mean_of_the_weights_at_the_ends_of_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = list[StudentConfig]()
+
+    def steps(network: torch.nn.Module, _: object, config: StudentConfig) -> list[torch.optim.Optimizer]:
+        rounds.append(config)
+        for one in network.state_dict().values():
+            one.fill_(len(rounds) ** 2)
+        return []
+
+    monkeypatch.setattr(teaching, "_steps", steps)
+    monkeypatch.setattr(teaching, "StudentBatches", lambda *_: None)
+    config = dataclasses.replace(SMALL, steps=30, mining_rounds=8)
+    network = fit_student(None, config, seed=0)  # type: ignore[arg-type]  # nothing is drawn
+    assert [(one.steps, one.mining_rounds) for one in rounds] == [(30, 8), (10, 2), (10, 2)]
+    for one in network.parameters():
+        assert torch.allclose(one, torch.tensor((1 + 4 + 9) / 3))
 
 
 def test_few_people_are_heard_as_often_as_many_synthetic_voices(run: Path) -> None:
