@@ -327,6 +327,14 @@ def test_the_page_of_students_says_what_phonemes_bring() -> None:
     assert f"of three words it finds {found} of the recordings of people" in page
     assert f"of three words trained from their text it found {found}" in MICRO_EXPORTER.expected
     assert f"often: {found} of three words" in one_line(DOCS.parent / "CHANGELOG.md")
+    _, _, since = page.partition("the mean of three rounds of training")
+    for word, one in content["rounds"].items():
+        rounds, before = (
+            " / ".join(str(one[way]["both"]["0.5"][how][0]) for how in ("clean", "noisy", "room"))
+            for way in ("rounds", "before")
+        )
+        assert rounds in (of_word := since.partition(f'"{word}"')[2][:120])
+        assert f"where the same clips gave {before}" in of_word or f"where {before}" in of_word
     fired = sum(one["both"][0] for one in content["at_its_own_threshold"].values())
     hours = sum(one["hours"] for one in content["words"].values())
     assert f"in {hours:.0f} h of other people three words fired {fired / hours:.1f} times an hour" in page
