@@ -81,12 +81,13 @@ class StudentConfig:
     held_out: int = 400
     """Scenes of the word by voices that it does not know, to say what it finds."""
     steps: int = 4_500
+    """Of the first round. Two more have a third each, half of the rate and a quarter of the searches."""
     batch_size: int = 128
     learning_rate: float = 3e-3
     mining_rounds: int = 8
-    """Rounds of searching background, talk and noise for what is mistaken for the word."""
+    """How often background, talk and noise are searched for what is mistaken for the word."""
     mined: int = 2_000
-    """Windows of the background that a round keeps."""
+    """Windows of the background that a search keeps."""
     taught: float = 0.5
     """Weight of what the two stages say of a clip in its target; the rest is its label."""
     validation_share: float = 0.25

@@ -225,7 +225,7 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
 _DROPOUT = 0.2
 _WEIGHT_DECAY = 1e-3
 _RISE = 0.1
-"""Share of the steps in which the learning rate rises."""
+"""Share of the steps of a round in which the learning rate rises."""
 _TRUNK = "micro"
 """The encoder that training begins with: people taught it speech, and it is to keep that."""
 _SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
@@ -233,13 +233,13 @@ _SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
 _ROUNDS, _ROUND_STEPS, _ROUND_RATE, _ROUND_MINED = 2, 1 / 3, 0.5, 1 / 4
 """More rounds, and the shares of the steps, of the rate and of the mining that each has."""
 _REVERSED = 0.3
-"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the steps."""
+"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the first round."""
 _ORIGIN_RATE = 2e-3
 
 
 def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> StudentNetwork:
-    """A network that knows the word: the mean of the weights at the ends of the rounds (after Izmailov et al., 2018,
-    "Averaging Weights Leads to Wider Optima"). The same for the same seed on the same machine."""
+    """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
+    al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on the same machine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network, origin = StudentNetwork(dropout=_DROPOUT), SpeechOrigin()

@@ -58,7 +58,9 @@ def check_scores(scores: ScoreSet, *, warn: Line) -> None:
 def calibrate_point(
     scores: ScoreSet, target: Target, *, data: str, fingerprint: str = "", confidence: float | None = None, warn: Line
 ) -> OperatingPoint:
-    """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
+    """The operating point for a target; ``data`` describes the recordings.
+
+    ``confidence``: of a false positive rate, as in ``choose_fpr``.
 
     A point of false accepts an hour is kept with a probability of at least ``SUPPORTED``. If the background is too short
     for the target, the point gets the strictest rate that it supports, see ``supported_target``. The scores must have
@@ -129,9 +131,8 @@ def supported_target(scores: ScoreSet, target: Target, *, warn: Line) -> Target:
 
 def choose_supported(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
     """The threshold of a supported target, as ``calibrate_point`` chooses it."""
-    if target.kind is RateKind.FA_PER_HOUR:
-        confidence = SUPPORTED
-    return choose_threshold(scores, target, confidence=confidence)
+    own = SUPPORTED if target.kind is RateKind.FA_PER_HOUR else confidence
+    return choose_threshold(scores, target, confidence=own)
 
 
 def _check_clips(scores: ScoreSet, target: Target, warn: Line) -> None:
