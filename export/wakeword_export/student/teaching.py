@@ -79,7 +79,7 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
-        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 10 minutes")
+        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 13 minutes")
         scenes = _training_scenes(config, model, stores, train, report=report)
         network = fit_student(scenes, settings, seed=config.seed)
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))

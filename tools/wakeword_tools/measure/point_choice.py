@@ -130,7 +130,7 @@ def supported_target(scores: ScoreSet, target: Target, *, warn: Line) -> Target:
 
 
 def choose_supported(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
-    """The threshold of a supported target, as ``calibrate_point`` chooses it."""
+    """The threshold of a supported target, as ``calibrate_point`` chooses it; ``confidence`` as there."""
     own = SUPPORTED if target.kind is RateKind.FA_PER_HOUR else confidence
     return choose_threshold(scores, target, confidence=own)
 
