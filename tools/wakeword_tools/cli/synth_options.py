@@ -43,7 +43,7 @@ class SynthOptions:
         typer.Option(
             "--engine",
             metavar="E",
-            help="espeak-ng, kokoro or command:FILE.toml; repeatable. Default: espeak-ng.",
+            help="espeak-ng, kokoro, learners or command:FILE.toml; repeatable. Default: espeak-ng.",
         ),
     ] = None
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False

@@ -11,6 +11,7 @@ weighted mean of styles, which sounds like another speaker; only training voices
 """
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -47,18 +48,21 @@ class KokoroSynthesizer:
         before a comma. Raises ``ConfigError`` if the folder in ``voice.locator`` cannot be used.
         """
         network = network_of(voice.locator)
-        foreign = voice.language != ENGLISH
-        tokens = (
-            network.foreign_tokens(text, voice.language)
-            if foreign
-            else network.tokens(text, british=voice.accent == _BRITISH)
-        )
+        if voice.language != ENGLISH:
+            tokens = network.foreign_tokens(text, voice.language)
+        else:
+            said = partial(self.sounds, text=text, voice=voice, prosody=prosody or Prosody())
+            tokens = network.tokens(text, british=voice.accent == _BRITISH, said=said)
         if not 0 < len(tokens) < LENGTHS:
             raise SynthesisError(f"expected 1 to {LENGTHS - 1} sounds to speak, got {len(tokens)} of {text!r}")
         parts = [weight * network.style(name, len(tokens)) for name, weight in _weights(voice.variant).items()]
         native = network.run(tokens, sum(parts, np.zeros(STYLE, np.float32)), (prosody or Prosody()).rate)
         samples: Array = soxr.resample(native, _NATIVE_RATE, SAMPLE_RATE)
         return samples
+
+    def sounds(self, symbols: str, text: str, voice: Voice, prosody: Prosody) -> str:
+        """The symbols of the sounds of an English text -> what the voice says."""
+        return symbols
 
 
 def kokoro_voices(folder: Path) -> list[Voice]:
@@ -75,7 +79,8 @@ def kokoro_voices(folder: Path) -> list[Voice]:
     return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
 
 
-def _installed_voices() -> list[Voice]:
+def installed_voices() -> list[Voice]:
+    """The voices of the folder that ``voices install`` made. ``ConfigError`` without it."""
     folder = kokoro_folder()
     if folder is None:
         raise ConfigError(f"expected Kokoro in {voices_folder()}, found none; {HOW_TO_GET}")
@@ -127,7 +132,7 @@ def _weights(variant: str) -> dict[str, float]:
 
 ENGINE = Engine(
     name=KOKORO,
-    voices=lambda place: _installed_voices(),
+    voices=lambda place: installed_voices(),
     synthesizer=KokoroSynthesizer,
     takes_phonemes=True,
     kind="natural",

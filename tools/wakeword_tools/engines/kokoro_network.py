@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,12 +59,15 @@ class KokoroNetwork:
     """Names of tokens, style and speed."""
     vocabulary: dict[str, int]
 
-    def tokens(self, text: str, *, british: bool) -> list[int]:
-        """The tokens of the text's sounds and of its end mark; empty if it has no sounds."""
+    def tokens(self, text: str, *, british: bool, said: Callable[[str], str] = str) -> list[int]:
+        """The tokens of the text's sounds and of its end mark; empty if it has no sounds.
+
+        ``said``: the symbols of the sounds -> what is spoken in their place.
+        """
         ipa = shared_espeak().ipa(text, "en" if british else "en-US")
         for old, new in (*_FROM_IPA, *(_FROM_BRITISH if british else _FROM_AMERICAN)):
             ipa = ipa.replace(old, new)
-        return self._encoded(text, ipa)
+        return self._encoded(text, said(ipa))
 
     def foreign_tokens(self, text: str, language: str) -> list[int]:
         """The tokens of a text in another language than English, as ``tokens``."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import plugin_names
-from wakeword_tools.engines import command_engine, espeak, kokoro
+from wakeword_tools.engines import command_engine, espeak, kokoro, learners
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
@@ -27,7 +27,7 @@ ENTRY_POINTS = "wakeword.engines"
 INSTALLED = "installed"
 """In place of an engine: all of a kind that this machine has."""
 
-BUILT_IN = (espeak.ENGINE, kokoro.ENGINE, command_engine.ENGINE)
+BUILT_IN = (espeak.ENGINE, kokoro.ENGINE, learners.ENGINE, command_engine.ENGINE)
 
 
 @cache
