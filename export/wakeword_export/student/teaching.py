@@ -25,6 +25,8 @@ from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, Stu
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
 from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
+from wakeword_tools.engines import learners
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
 from wakeword_tools.training_record import STUDENT_FILE
@@ -207,7 +209,8 @@ def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taugh
 def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
     """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
 
-    A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not.
+    A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not. Half of
+    an English word's are said as learners of English say it: many people do.
     """
     count = config.student.natural
     if not count:
@@ -215,6 +218,8 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
     natural = dataclasses.replace(
         config.synthesis.natural, positives=count, near_negatives=count // _CLOSE_WORDS, negatives=0
     )
+    if config.language == ENGLISH and learners.ENGINE.available():
+        natural = dataclasses.replace(natural, engines=(*natural.engines, learners.LEARNERS))
     plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
     own = dataclasses.replace(config, synthesis=plan)
     spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingEvents(report), executor=executor)

@@ -12,6 +12,7 @@ from support.small_world import tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.batch.jobs.job_run import in_this_process
+from wakeword.model.installed import HOME_VARIABLE
 from wakeword_export.micro.device_files import read_student
 from wakeword_export.student import teaching
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
@@ -187,3 +188,18 @@ def test_more_natural_voices_are_asked_for(run: Path, tmp_path: Path, monkeypatc
     none = dataclasses.replace(config, student=dataclasses.replace(SMALL, natural=0))
     assert not natural_clips(none, tmp_path, executor=in_this_process, report=pytest.fail)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("language", "speak"), [("en", True), ("de", False)])
+def test_learners_say_english_words_too_where_kokoro_is(
+    language: str, speak: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[TrainingRun]()
+    monkeypatch.setattr(teaching, "with_synthesised", lambda run: asked.append(run) or run)
+    config = dataclasses.replace(default_recipe(), keyword="wo", language=language, student=SMALL)
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    for _ in range(2):
+        natural_clips(config, tmp_path, executor=in_this_process, report=pytest.fail)
+        (tmp_path / "voices" / "kokoro" / "voices").mkdir(parents=True, exist_ok=True)
+    without, some = (run.config.synthesis.natural.engines for run in asked)
+    assert some == ((*without, "learners") if speak else without)
