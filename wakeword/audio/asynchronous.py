@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import TypeVar
 
-from wakeword.audio.sources import AudioSource
+from wakeword.audio.sources import AudioSource, BlockSource
 from wakeword.base.types import Samples
 
 T = TypeVar("T")
@@ -30,10 +30,17 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
     room = threading.Semaphore(MAX_WAITING)
     stopped, finished = threading.Event(), asyncio.Event()
 
+    def blocks() -> Iterator[Samples]:
+        for block in source.blocks():
+            if stopped.is_set():
+                # Not a plain return: nothing would receive the detections of a flush.
+                raise asyncio.CancelledError
+            yield block
+
     def work() -> None:
         result: BaseException | None = None
         try:
-            for item in run(_Until(source, stopped)):
+            for item in run(BlockSource(source.sample_rate, blocks())):
                 room.acquire()
                 if stopped.is_set():
                     break
@@ -58,19 +65,3 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
         room.release()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(finished.wait(), _RELEASE_SECONDS)
-
-
-class _Until:
-    """A source that stops once ``stopped`` is set."""
-
-    def __init__(self, source: AudioSource, stopped: threading.Event) -> None:
-        self.sample_rate = source.sample_rate
-        self._source = source
-        self._stopped = stopped
-
-    def blocks(self) -> Iterator[Samples]:
-        for block in self._source.blocks():
-            if self._stopped.is_set():
-                # Not a plain return: nothing would receive the detections of a flush.
-                raise asyncio.CancelledError
-            yield block

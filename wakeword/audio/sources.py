@@ -31,6 +31,18 @@ class AudioSource(Protocol):
         """Blocks of ``(samples,)`` or ``(samples, channels)``, int16, int32 or float32, until the source ends."""
 
 
+class BlockSource:
+    """Blocks that are made as they are asked for, once, as a source: those of another source that pass by."""
+
+    def __init__(self, sample_rate: int, blocks: Iterator[Samples]) -> None:
+        self.sample_rate = sample_rate
+        self._blocks = blocks
+
+    def blocks(self) -> Iterator[Samples]:
+        """The blocks."""
+        return self._blocks
+
+
 class FileSource:
     """An audio file, as fast as it can be read. Raises ``AudioFileError`` if it cannot be read, or not completely.
 

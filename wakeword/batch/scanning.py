@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from wakeword.audio.detection import Detection
-from wakeword.audio.sources import FileSource
+from wakeword.audio.sources import BlockSource, FileSource
 from wakeword.base.errors import AudioError, AudioFormatError, naming
 from wakeword.base.types import NO_SAMPLES, Samples
 from wakeword.base.version import __version__
@@ -87,30 +87,21 @@ def _scan(detector: Detector, report: Report, recording: Recording) -> Scanned:
     reported = Reported(report, recording.size)
     detections: list[Detection] = []
     error = None
-    source = None
+    seconds = 0.0
+
+    def counted(file: FileSource) -> Iterator[Samples]:
+        nonlocal seconds
+        for block in file.blocks():
+            seconds += len(block) / file.sample_rate
+            reported.at(seconds, max(file.seconds, 1e-3))
+            yield block
+
     try:
         with naming(recording.name, AudioFormatError):
-            source = _Counted(FileSource(recording.name), reported)
-            for detection in detector.run(source):
+            file = FileSource(recording.name)
+            for detection in detector.run(BlockSource(file.sample_rate, counted(file))):
                 detections.append(dataclasses.replace(detection, audio=NO_SAMPLES))
     except AudioError as problem:
         error = str(problem)
-    seconds = 0.0 if source is None else source.seconds
     reported.finish(seconds)
     return Scanned(recording.name, seconds, time.process_time() - started, tuple(detections), error)
-
-
-class _Counted:
-    """A file that counts its seconds as its blocks are read."""
-
-    def __init__(self, source: FileSource, reported: Reported) -> None:
-        self.sample_rate = source.sample_rate
-        self.seconds = 0.0
-        self._source, self._reported = source, reported
-
-    def blocks(self) -> Iterator[Samples]:
-        length = max(self._source.seconds, 1e-3)
-        for block in self._source.blocks():
-            self.seconds += len(block) / self.sample_rate
-            self._reported.at(self.seconds, length)
-            yield block

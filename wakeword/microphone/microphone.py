@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
+from typing import Self
 
 import numpy as np
 import soxr
 
 from wakeword.audio.pcm import MAX_CHANNELS
 from wakeword.base.checks import flag, function, integer, number
+from wakeword.base.closable import Closable
 from wakeword.base.errors import AudioDeviceError, ConfigError
 from wakeword.base.types import Samples
 from wakeword.microphone.clock import StreamClock
@@ -43,7 +45,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _MAX_SILENCE = 2.0
 
 
-class Microphone:
+class Microphone(Closable):
     """An input device, at its native sample rate. A context manager: the device is open inside ``with``.
 
     ``device`` is a number, a part of a name, or ``None`` for the system's default. ``channels`` is the number requested
@@ -103,7 +105,7 @@ class Microphone:
         """All that has been counted until now; may be read by any thread."""
         return replace(self._stats)
 
-    def __enter__(self) -> "Microphone":
+    def __enter__(self) -> Self:
         stream = PORTAUDIO.call(partial(self._open, self._device), undo=InputStream.close)
         self.channels = stream.channels
         self._closed.clear()
@@ -244,6 +246,3 @@ class Microphone:
         if not wait([PORTAUDIO.submit(self._stream.close)], _CLOSE_SECONDS).done:
             logger.info("'%s' did not close within %g s; it is left open", self.name, _CLOSE_SECONDS)
             leave_open_at_exit()
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()

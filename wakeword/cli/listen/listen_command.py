@@ -4,17 +4,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Annotated
 
 import typer
 
-from wakeword.audio.sources import AudioSource
+from wakeword.audio.sources import AudioSource, BlockSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
 from wakeword.cli.console import discard, has_reader, note
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName, Write, writer
 from wakeword.cli.listen.reactions import ReactionOptions, Reactions
-from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_source
+from wakeword.cli.listen.source import PlaybackOption, SourceOptions, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
@@ -72,8 +73,9 @@ def listen(options: ListenOptions) -> None:
             look(block)
             return has_reader(sys.stdout)
 
+        watched = BlockSource(source.sample_rate, takewhile(watch, stop.blocks(source)))
         try:
-            for detection in detector.run(Watched(source, watch, stop=stop), playback=playback):
+            for detection in detector.run(watched, playback=playback):
                 reactions.react(detection)  # before its line, with which a reader may leave
                 write(recording, detection)
         except BrokenPipeError:

@@ -4,16 +4,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Annotated
 
 import typer
 
 from wakeword.audio.pcm import MAX_CHANNELS
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
-from wakeword.audio.stopping import StopSignals
 from wakeword.base.errors import AudioFormatError, naming
-from wakeword.base.types import Samples
 from wakeword.cli.console import complain
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.microphone.device import DeviceEvent
@@ -96,19 +93,3 @@ PlaybackOption = Annotated[
         help="Take out the echo of what the loudspeaker gets: of the default output, a device that records it, or a file.",
     ),
 ]
-
-
-class Watched:
-    """A source that passes its blocks to ``watch`` first.
-
-    It ends when its own source does, at one of the signals ``stop``, or when ``watch`` returns ``False``.
-    """
-
-    def __init__(self, source: AudioSource, watch: Callable[[Samples], bool], *, stop: StopSignals) -> None:
-        self.sample_rate = source.sample_rate
-        self._source = source
-        self._watch = watch
-        self._stop = stop
-
-    def blocks(self) -> Iterator[Samples]:
-        return takewhile(self._watch, self._stop.blocks(self._source))

@@ -13,7 +13,7 @@ from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
 
 POOL_PIECE = SAMPLE_RATE // 4
-"""Most samples in one ``HopReader.push``: a pool keeps that much for each of many streams."""
+"""Most samples pushed to a ``HopReader.audio`` at once: a pool keeps that much for each of many streams."""
 
 _CONFIG = FeatureConfig()
 
@@ -79,8 +79,9 @@ class _Hops:
 class HopReader:
     """The hops of one stream: which is due, and which of its scores are detections. ``audio`` is the stream.
 
-    A scorer calls ``read``, and if that is not 0, it scores ``hops.signal`` for every keyword with windows of length number
-    ``turn``, passes the logits to ``take``, and calls ``conclude``. If ``hops.fresh`` is set, scores begin with that hop.
+    Push at most ``POOL_PIECE`` samples to it, once ``read`` has returned 0. A scorer calls ``read``, and if that is not 0,
+    it scores ``hops.signal`` for every keyword with windows of length number ``turn``, passes the logits to ``take``, and
+    calls ``conclude``. If ``hops.fresh`` is set, scores begin with that hop.
     """
 
     def __init__(
@@ -101,10 +102,6 @@ class HopReader:
         for hops in self._lengths:
             hops.reset()
         self._choose()
-
-    def push(self, samples: Array) -> None:
-        """Append ``(n,)`` or ``(n, 2)`` float32 samples, at most ``POOL_PIECE``, once ``read`` has returned 0."""
-        self.audio.push(samples)
 
     def finish(self) -> None:
         """Append silence until a window of every keyword covers the last sample."""

@@ -193,7 +193,7 @@ class DetectorPool(Closable):
         while self._leaving:
             reader = self._leaving.popleft()
             if reader.slot is not None:
-                self._slots.give_back(reader.slot)
+                self._slots.free.append(reader.slot)
                 reader.slot = None
 
     def _score(self, streams: list[PoolStream], frames: int, window: int, found: StreamDetections) -> None:
@@ -222,14 +222,15 @@ class _Slots:
     def __init__(self, scorers: Sequence[BatchScorer]) -> None:
         self._scorers = scorers
         self._number = 0
-        self._free: list[int] = []
+        self.free: list[int] = []
+        """Slots without a stream, those of streams that have left included."""
 
     def of(self, reader: HopReader, window: int) -> int:
         """The slot of a stream, reset for windows of this length if their scores start over."""
         if reader.slot is None:
-            if not self._free:
+            if not self.free:
                 self._grow()
-            reader.slot = self._free.pop()
+            reader.slot = self.free.pop()
         if reader.hops.fresh:
             for scorer in self._scorers:
                 if scorer.window == window:
@@ -237,13 +238,9 @@ class _Slots:
             reader.hops.fresh = False
         return reader.slot
 
-    def give_back(self, slot: int) -> None:
-        """Free the slot of a stream that has left."""
-        self._free.append(slot)
-
     def _grow(self) -> None:
         count = self._number
         self._number += max(8, count)
         for scorer in self._scorers:
             scorer.grow(self._number)
-        self._free += range(self._number - 1, count - 1, -1)
+        self.free += range(self._number - 1, count - 1, -1)

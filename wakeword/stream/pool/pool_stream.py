@@ -182,7 +182,7 @@ class PoolStream(Closable):
             if len(item) > POOL_PIECE:
                 self._begun.appendleft(item[POOL_PIECE:])
                 item = item[:POOL_PIECE]
-            reader.push(item)
+            reader.audio.push(item)
             self._read += len(item)
         return frames
 
