@@ -138,27 +138,28 @@ def fit(
     network = network.to(device)
     schedule = config.schedule
     trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
-    state = _State(config, trainer, sampler, device)
+    reports: list[EpochReport] = []
+    best = copy.deepcopy(network.state_dict())
     if method.pretrain is not None:
-        method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch))
+        method.pretrain(network, _batches(network, sampler, device, schedule.warmup_epochs * schedule.steps_per_epoch))
         trainer.restart_average()
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(schedule.epochs):
         if epoch == schedule.warmup_epochs:
-            sampler.relocate_words(partial(score_windows, state.trainer.averaged, device=device))
+            sampler.relocate_words(partial(score_windows, trainer.averaged, device=device))
         if epoch in mining_epochs:
-            sampler.mine(partial(score_windows, state.trainer.averaged, device=device))
-        newest = state.reports[-1] if state.reports else None
-        if newest and newest.settled and newest.epoch - best_epoch(state.reports).epoch >= schedule.patience:
+            sampler.mine(partial(score_windows, trainer.averaged, device=device))
+        newest = reports[-1] if reports else None
+        if newest and newest.settled and newest.epoch - best_epoch(reports).epoch >= schedule.patience:
             break
-        report = _train_epoch(state, epoch, validation)
-        state.reports.append(report)
-        if report is best_epoch(state.reports):
-            state.best = copy.deepcopy(state.trainer.averaged.state_dict())
+        report = _train_epoch(run, trainer, sampler, epoch, validation)
+        reports.append(report)
+        if report is best_epoch(reports):
+            best = copy.deepcopy(trainer.averaged.state_dict())
         run.events.phase(Phase.FIRST, (trained + report.epoch / schedule.epochs) / config.first_stages)
         run.events.epoch(report)
-    network.load_state_dict(state.best)
-    return network.cpu().eval(), state.reports
+    network.load_state_dict(best)
+    return network.cpu().eval(), reports
 
 
 def best_epoch(reports: list[EpochReport]) -> EpochReport:
@@ -184,14 +185,17 @@ def build_network(config: TrainConfig) -> WakeWordNetwork:
     )
 
 
-def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> EpochReport:
-    started, config = time.monotonic(), state.config
+def _train_epoch(
+    run: TrainingRun, trainer: Trainer[WakeWordNetwork], sampler: BatchSampler, epoch: int, validation: ValidationSet
+) -> EpochReport:
+    started, config = time.monotonic(), run.config
     schedule, method = config.schedule, method_named(config.method)
     warmup = method.warmup if epoch < schedule.warmup_epochs else None
-    state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
+    trainer.set_rate(epoch / max(1, schedule.epochs - 1))
     loss_function = warmup or method.loss(LossSettings(config.adversary, method.own_settings(config.own)))
-    loss, health = state.trainer.epoch(loss_function, state.batches(schedule.steps_per_epoch))
-    recall = validate(state.trainer.averaged, validation, device=state.device)
+    batches = _batches(trainer.network, sampler, run.device, schedule.steps_per_epoch)
+    loss, health = trainer.epoch(loss_function, batches)
+    recall = validate(trainer.averaged, validation, device=run.device)
     return EpochReport(
         epoch=epoch + 1,
         phase="warm-up" if warmup is not None else config.method,
@@ -204,22 +208,11 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
     )
 
 
-class _State:
-    """Everything that changes during training."""
-
-    def __init__(
-        self, config: TrainConfig, trainer: Trainer[WakeWordNetwork], sampler: BatchSampler, device: str
-    ) -> None:
-        self.config = config
-        self.device = device
-        self.trainer = trainer
-        self.sampler = sampler
-        self.reports: list[EpochReport] = []
-        self.best: dict[str, Tensor] = copy.deepcopy(trainer.network.state_dict())
-
-    def batches(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """``count`` augmented batches: normalised frames ``(batch, window, n_mfcc)`` and labels ``(batch,)``."""
-        self.sampler.restart()
-        for _ in range(count):
-            batch = self.sampler.next()
-            yield self.trainer.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
+def _batches(
+    network: WakeWordNetwork, sampler: BatchSampler, device: str, count: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """``count`` augmented batches: normalised frames ``(batch, window, n_mfcc)`` and labels ``(batch,)``."""
+    sampler.restart()
+    for _ in range(count):
+        batch = sampler.next()
+        yield network.normalise(batch.frames.to(device)), batch.labels.to(device)

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.files import file_sha256
 from wakeword.format.card import ModelCard, SelfTest
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
@@ -20,7 +21,7 @@ from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.epochs import best_epoch, build_network, fit, validation_set
 from wakeword_train.model.export import export_model
-from wakeword_train.model.network import begin_with_encoder, encoder_path, file_fingerprint
+from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.starter import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
@@ -124,7 +125,17 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     if fold is not None:
         clips = without_fold(clips, fold, config.background_folds)
     stores = load_stores(clips, Split.TRAIN)
-    sampler = _sampler(config, stores, clips)
+    sampler = BatchSampler(
+        stores,
+        mix=config.mix,
+        augmentation=config.augmentation,
+        mining=config.mining,
+        reuse=config.schedule.reuse,
+        window=config.network.window,
+        batch_size=config.schedule.batch_size,
+        generator=torch.Generator().manual_seed(config.seed),
+        packed=PackedStore.of(clip for clip in clips if clip.split is Split.TRAIN),
+    )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
     held_out = load_stores(clips, Split.VALIDATION)
@@ -149,21 +160,6 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     export_model(network, card, out)
     heard = [clip for store in held_out.values() for clip in store.clips]
     return TrainingResult(out, clips, heard, reports)
-
-
-def _sampler(config: TrainConfig, stores: dict[Kind, ClipStore], clips: Sequence[Clip]) -> BatchSampler:
-    """Batches of the clips to train on: those in ``stores``, and the packed ones of ``clips``."""
-    return BatchSampler(
-        stores,
-        mix=config.mix,
-        augmentation=config.augmentation,
-        mining=config.mining,
-        reuse=config.schedule.reuse,
-        window=config.network.window,
-        batch_size=config.schedule.batch_size,
-        generator=torch.Generator().manual_seed(config.seed),
-        packed=PackedStore.of(clip for clip in clips if clip.split is Split.TRAIN),
-    )
 
 
 def provenance(
@@ -214,4 +210,4 @@ def describe_encoder(config: TrainConfig) -> dict[str, object]:
         return {"encoder": "", "encoder_held_out_words": []}
     path = encoder_path(config.encoder)
     origin = begin_with_encoder(build_network(config), path)
-    return {"encoder": file_fingerprint(path), "encoder_held_out_words": origin.get("held_out_words", [])}
+    return {"encoder": file_sha256(path)[:16], "encoder_held_out_words": origin.get("held_out_words", [])}

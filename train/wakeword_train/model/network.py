@@ -4,7 +4,6 @@ Every pooling keeps a running state that starts at zero, so that a window can be
 streams exactly (see ``export``).
 """
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -135,11 +134,6 @@ PROVENANCE = "provenance"
 def encoder_path(name: str) -> Path:
     """The file of an encoder: one of ``assets/encoders`` by its name, or a path that ends in ``.npz``."""
     return Path(name) if name.endswith(".npz") else encoders_folder("wakeword_train") / f"{name}.npz"
-
-
-def file_fingerprint(path: Path) -> str:
-    """Sixteen hex digits of a hash of the file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...] = PARTS) -> dict[str, object]:

@@ -1,8 +1,8 @@
-"""Pieces of HTML: text from outside, sounds, lists and commands to copy."""
+"""Pieces of HTML: words, sounds, lists and commands to copy."""
 
 import base64
-import html
 from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 
 from wakeword.audio.audio_file import audio_bytes, read_audio
@@ -29,21 +29,16 @@ def document(title: str, parts: Iterable[str]) -> str:
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
         'media-src data:">'
-        f"<title>{text(title)}</title><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
     )
-
-
-def text(content: str) -> str:
-    """Text from outside, escaped."""
-    return html.escape(content)
 
 
 def spoken(word: str) -> str:
     """What was spoken, in letters, escaped: for phonemes in ``[[...]]`` a spelling that sounds like them."""
     if "[[" not in word:
-        return text(word)
+        return escape(word)
     try:
-        return text(f"sounds like “{readable(word)}”")
+        return escape(f"sounds like “{readable(word)}”")
     except SynthesisError:
         return "a sound without a spelling"
 
@@ -56,7 +51,7 @@ def bullets(items: Iterable[str]) -> str:
 
 def commands(lines: Sequence[str]) -> str:
     """Commands to copy, one a line; empty without any."""
-    return f"<pre><code>{text(chr(10).join(lines))}</code></pre>" if lines else ""
+    return f"<pre><code>{escape(chr(10).join(lines))}</code></pre>" if lines else ""
 
 
 def sound(path: Path) -> str:

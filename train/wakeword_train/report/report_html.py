@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 from wakeword.base.files import write_whole
@@ -11,7 +12,7 @@ from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.kinds import Kind
 from wakeword_tools.texts.phonemes import known_ways, words_of
 from wakeword_train.data.clips import Clip
-from wakeword_train.report.markup import bullets, commands, document, sound, spoken, text
+from wakeword_train.report.markup import bullets, commands, document, sound, spoken
 from wakeword_train.report.verdict import NextStep, verdict
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.training import TrainingResult
@@ -27,14 +28,14 @@ def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
     judged = verdict(card, model)
     first = NextStep("try it", (f"wakeword listen --model {shlex.quote(model)}",))
     steps = "".join(
-        f"<li>{text(step.words[0].upper() + step.words[1:])}.{commands(step.commands)}</li>"
+        f"<li>{escape(step.words[0].upper() + step.words[1:])}.{commands(step.commands)}</li>"
         for step in (first, *judged.advice, _improve(model))
     )
     parts = [
-        f"<h1>{text(card.phrase)}</h1><p>A wake word, trained on {text(card.version)}.</p>",
+        f"<h1>{escape(card.phrase)}</h1><p>A wake word, trained on {escape(card.version)}.</p>",
         f'<p class="{judged.grade}"><b>{judged.grade.capitalize()}.</b> '
-        f"It {text(judged.finds)}; it {text(judged.wakes)}.</p>",
-        *(f"<p>{text(sentence)}</p>" for sentence in judged.why),
+        f"It {escape(judged.finds)}; it {escape(judged.wakes)}.</p>",
+        *(f"<p>{escape(sentence)}</p>" for sentence in judged.why),
         findings(card, result.second_stage),
         f"<h2>What to do next</h2><ol>{steps}</ol>",
     ]
@@ -118,7 +119,7 @@ def _misses(heard: HeardClips, threshold: float) -> str:
     totals = {who: sum(clip.speaker == who for clip, _ in heard) for who in own}
     worst = sorted(own, key=lambda who: -len(own[who]) / totals[who])
     items = [
-        f"{'voice' if clips[0].synthetic else 'speaker'} {text(who)}: {len(clips)} of {totals[who]} missed "
+        f"{'voice' if clips[0].synthetic else 'speaker'} {escape(who)}: {len(clips)} of {totals[who]} missed "
         f"{sound(clips[0].path)}"
         for who, clips in ((who, own[who]) for who in worst[:_MAX_ROWS])
     ]
