@@ -4,7 +4,7 @@ The numbers come from TensorFlow's ``schema.fbs``, version 3: places of fields i
 of their options. Only what an exporter here needs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import flatbuffers
@@ -163,18 +163,14 @@ def _table(builder: Any, places: int, *fields: Option) -> int:
 
 
 def _vector(builder: Any, offsets: Sequence[int]) -> int:
-    return _filled(builder, offsets, builder.PrependUOffsetTRelative)
-
-
-def _numbers(builder: Any, values: Sequence[int]) -> int:
-    return _filled(builder, values, builder.PrependInt32)
-
-
-def _filled(builder: Any, values: Sequence[Any], prepend: Callable[[Any], None], *, size: int = 4) -> int:
-    builder.StartVector(size, len(values), size)
-    for value in reversed(values):
-        prepend(value)
+    builder.StartVector(4, len(offsets), 4)
+    for offset in reversed(offsets):
+        builder.PrependUOffsetTRelative(offset)
     return int(builder.EndVector())
+
+
+def _numbers(builder: Any, values: Sequence[float], kind: type[np.generic] = np.int32) -> int:
+    return int(builder.CreateNumpyVector(np.array(values, kind)))
 
 
 def _operator_code(builder: Any, operator: Operator) -> int:
@@ -201,8 +197,8 @@ def _tensor(builder: Any, number: int, tensor: _Tensor) -> int:
 
 
 def _quantization(builder: Any, quantized: Quantized) -> int:
-    scales = _filled(builder, [float(one) for one in quantized.scales], builder.PrependFloat32)
-    zeros = _filled(builder, [quantized.zero] * len(quantized.scales), builder.PrependInt64, size=8)
+    scales = _numbers(builder, quantized.scales, np.float32)
+    zeros = _numbers(builder, [quantized.zero] * len(quantized.scales), np.int64)
     fields = (2, "UOffsetTRelative", scales), (3, "UOffsetTRelative", zeros), (6, "Int32", quantized.axis)
     return _table(builder, 7, *fields)
 
