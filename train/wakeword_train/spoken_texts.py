@@ -21,7 +21,7 @@ from wakeword_tools.texts.foreign_words import (
     foreign_without,
     other_words,
 )
-from wakeword_tools.texts.phonemes import espeak_of_ipa
+from wakeword_tools.texts.phonemes import phones_of_ipa, to_espeak
 from wakeword_tools.texts.recogniser import RecognisedWay, foreign_variants, in_tokens, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.synthesis_config import SynthesisConfig
@@ -64,7 +64,7 @@ class SpokenKeyword:
         return list(dict.fromkeys([*ways, *self.plan.also]))
 
     def _of_ipa(self, way: str) -> str:
-        return espeak_of_ipa(way) if self.language == ENGLISH else foreign_of_ipa(way, self.language)
+        return to_espeak(phones_of_ipa(way)) if self.language == ENGLISH else foreign_of_ipa(way, self.language)
 
     def require_spoken(self) -> None:
         """Raise ``SynthesisError`` for a form that its language cannot say."""
@@ -95,10 +95,10 @@ class SpokenKeyword:
             if self.language != ENGLISH and self.plan.negative_texts == SynthesisConfig.negative_texts:
                 common = other_words(self.language)
                 return self._split(common, name_of_language(self.language), events, phrases=True)
-            return self._listed(_phrases(self.plan.negative_texts), events, phrases=True)
+            return self._listed(self.plan.negative_texts, events, phrases=True)
         if not self.plan.near_negative_texts:
             return self._generated(voices)
-        return self._listed(_phrases(self.plan.near_negative_texts), events, phrases=False)
+        return self._listed(self.plan.near_negative_texts, events, phrases=False)
 
     def _generated(self, voices: dict[Split, list[Voice]]) -> SpokenTexts:
         """Close words of each form. None of them sounds like another form."""
@@ -117,8 +117,9 @@ class SpokenKeyword:
                 texts[split] |= {text: distances[text] for text in kept}
         return texts
 
-    def _listed(self, path: Path, events: Events, *, phrases: bool) -> SpokenTexts:
-        """``_split`` of the texts of a list."""
+    def _listed(self, name: str, events: Events, *, phrases: bool) -> SpokenTexts:
+        """``_split`` of the texts of a list: one that ships with the package, or the user's own file."""
+        path = Path(name) if name.endswith(".txt") else assets_folder("wakeword_tools") / "phrases" / f"{name}.txt"
         return self._split(read_texts(path), path.name, events, phrases=phrases)
 
     def _split(self, every: list[str], name: str, events: Events, *, phrases: bool) -> SpokenTexts:
@@ -151,8 +152,3 @@ class SpokenKeyword:
             foreign = self.language != ENGLISH
             texts = foreign_without(form, texts, self.language) if foreign else without_sound_of(form, texts)
         return texts
-
-
-def _phrases(name: str) -> Path:
-    """A list that ships with the package, or the user's own file."""
-    return Path(name) if name.endswith(".txt") else assets_folder("wakeword_tools") / "phrases" / f"{name}.txt"

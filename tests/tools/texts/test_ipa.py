@@ -3,7 +3,7 @@
 import pytest
 
 from wakeword.base.errors import SynthesisError
-from wakeword_tools.texts.phonemes import espeak_of_ipa, from_espeak, phones_of_ipa, pronunciations
+from wakeword_tools.texts.phonemes import from_espeak, phones_of_ipa, pronunciations, to_espeak
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from wakeword_tools.texts.phonemes import espeak_of_ipa, from_espeak, phones_of_
 )
 def test_ipa_is_the_pronunciation_of_the_dictionary(ipa: str, word: str) -> None:
     assert phones_of_ipa(ipa) in pronunciations(word)
-    assert from_espeak(espeak_of_ipa(ipa)) == phones_of_ipa(ipa)
+    assert from_espeak(to_espeak(phones_of_ipa(ipa))) == phones_of_ipa(ipa)
 
 
 @pytest.mark.parametrize(

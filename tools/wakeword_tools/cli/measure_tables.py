@@ -8,6 +8,9 @@ from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.model_report import ModelReport
 
+_THRESHOLD = ".6g"
+"""Enough digits to distinguish thresholds near 1."""
+
 
 def rate(measured: Rate | None, *, form: str = ".1%") -> str:
     """A rate with its interval, in the same unit."""
@@ -22,11 +25,6 @@ def interval(value: float, low: float, high: float, *, form: str = ".1%") -> str
     return f"{ends[0]} % ({ends[1]} to {ends[2]})"
 
 
-def threshold(value: float) -> str:
-    """A threshold with enough digits to distinguish thresholds near 1."""
-    return f"{value:.6g}"
-
-
 def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table:
     """The measurements at each operating point, for ``calibrate``."""
     apart = any(point.recall_synthetic is not None for point in points)
@@ -34,7 +32,7 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
     for point in points:
         made.add_row(
             point.name + (" *" if point.name == default else ""),
-            threshold(point.threshold),
+            f"{point.threshold:{_THRESHOLD}}",
             interval(point.recall, point.recall_low, point.recall_high),
             *([rate(point.recall_synthetic)] if apart else []),
             rate(point.fpr_negatives),
@@ -58,7 +56,7 @@ def report_table(label: str, report: ModelReport) -> Table:
     groups = {"recall at fpr={}": report.recall_at_fpr, "recall at fa_per_hour={}": report.recall_at_fa_per_hour}
     for name, recalls in groups.items():
         for target, recall in recalls.items():
-            figure = f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"
+            figure = f"{interval(recall.recall, recall.low, recall.high)} at {recall.threshold:{_THRESHOLD}}"
             made.add_row(name.format(target), figure)
     return made
 
@@ -71,7 +69,7 @@ def operating_table(label: str, report: ModelReport) -> Table:
     for name, point in report.operating_points.items():
         made.add_row(
             name + (" *" if name == report.default_point else ""),
-            threshold(point.threshold),
+            f"{point.threshold:{_THRESHOLD}}",
             rate(point.measured.recall),
             *([rate(point.measured.recall_synthetic)] if apart else []),
             rate(point.measured.fpr_negatives),

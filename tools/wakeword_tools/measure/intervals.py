@@ -31,31 +31,20 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def assurance_of_fpr(allowed: int, clips: int, fpr: float) -> float:
-    """The probability that a threshold keeps ``fpr`` on fresh clips if it lets ``allowed`` of ``clips`` pass.
-
-    The threshold is at the (allowed + 1)-th highest score of the clips. Whatever the distribution of the scores, the
-    share of all clips above that order statistic follows Beta(allowed + 1, clips - allowed), so this is the
-    probability that a binomial variable of ``clips`` and ``fpr`` exceeds ``allowed``. Ties make it a lower bound.
-    Source: David and Nagaraja, "Order Statistics" (2003), section 7.1.
-    """
-    from scipy import stats
-
-    return float(stats.binom.sf(allowed, clips, fpr))
-
-
 def assurance_of_mean_fpr(accepted: Sequence[int], clips: Sequence[int], fpr: float) -> float:
     """The probability that the mean of the rates of one or two kinds of clips is at most ``fpr`` on fresh clips.
 
     At the threshold ``accepted`` of each kind's ``clips`` pass. The (accepted + 1)-th highest score of each kind is below
-    the threshold, and the share of all clips above that score follows the Beta distribution of ``assurance_of_fpr``; the
-    sum of the two shares is their convolution, summed here from below over the quantiles of the first. The threshold
-    lies just above one of the two scores only, so that the truth is better than this, as simulations confirm.
+    the threshold, and whatever the distribution of the scores, the share of all clips above that order statistic follows
+    Beta(accepted + 1, clips - accepted); ties make this a lower bound. Source: David and Nagaraja, "Order Statistics"
+    (2003), section 7.1. The sum of two shares is their convolution, summed here from below over the quantiles of the
+    first. The threshold lies just above one of the two scores only, so that the truth is better than this, as
+    simulations confirm.
     """
     if any(passed >= count for passed, count in zip(accepted, clips, strict=True)):
         return 0.0
     if len(clips) == 1:
-        return assurance_of_fpr(accepted[0], clips[0], fpr)
+        return float(special.betainc(accepted[0] + 1, clips[0] - accepted[0], fpr))
     (passed, other), (count, others) = accepted, clips
     quantiles = special.betaincinv(passed + 1, count - passed, np.arange(1, _STEPS + 1) / _STEPS)
     return float(special.betainc(other + 1, others - other, np.clip(2 * fpr - quantiles, 0, 1)).mean())

@@ -232,8 +232,3 @@ def phones_of_ipa(text: str) -> Phones:
 def too_few_sounds(text: str) -> SynthesisError:
     """The error for IPA of one sound, or of no vowel."""
     return SynthesisError(f"expected two sounds or more in IPA, one of them a vowel, got {text!r}")
-
-
-def espeak_of_ipa(text: str) -> str:
-    """The same as a text in phonemes, ``[[m'A@vIn]]``, which espeak-ng and Kokoro speak."""
-    return to_espeak(phones_of_ipa(text))

@@ -66,7 +66,7 @@ class HouseholdSounds:
         # One piece after the other: an index of all at once takes eight times the memory of the sound.
         pieces = torch.empty(count, samples)
         for piece, row, start in zip(pieces, rows.tolist(), starts.tolist(), strict=True):
-            piece[:] = _wrapped(self.stretches[row], start, samples)
+            piece[:] = self.stretches[row].roll(-start).repeat(-(-samples // self.stretches.shape[1]))[:samples]
         return pieces
 
 
@@ -76,11 +76,6 @@ def household_of(store: ClipStore | None, *, seed: int) -> HouseholdSounds:
     waves = [store.wave(row) for row in rows[:: max(1, len(rows) // _CLIPS)]] if store is not None else []
     speech = [wave for wave in waves if np.any(wave)]
     return HouseholdSounds.made(STRETCHES, SECONDS, speech=speech, seed=seed)
-
-
-def _wrapped(stretch: Tensor, start: int, samples: int) -> Tensor:
-    repeated = stretch.repeat(-(-(start + samples) // len(stretch)))
-    return repeated[start : start + samples]
 
 
 def _level(sound: Sound) -> Sound:

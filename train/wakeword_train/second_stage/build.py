@@ -276,7 +276,7 @@ class SecondStageTraining:
                     continue
                 store = self.stores[kind]
                 word = Region(int(store.word_starts[row]), int(store.word_ends[row]))
-                noise = cutter.noises(1, len(samples))[0].numpy()
+                noise = cutter.noise.draw(1, len(samples))[0].numpy()
                 mixed = in_noise(samples, word, noise, ratios.uniform(*SNR))
                 noisy.append(HeldOutClip(kind, row, reader, mixed, noisy=True))
         return items, noisy

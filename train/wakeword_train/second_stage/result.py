@@ -1,6 +1,7 @@
 """A trained second stage, and what both stages say of recordings that the first was not trained on."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,10 +41,6 @@ class HeldOut:
         """The evidence of the clips of a kind: all, or only the synthetic or the recorded ones."""
         pairs = zip(self.evidence.get(kind, ()), self.clips.get(kind, ()), strict=True)
         return [evidence for evidence, clip in pairs if synthetic in (None, clip.synthetic)]
-
-    def all(self) -> list[Evidence]:
-        """The evidence of every clip."""
-        return [evidence for of_kind in self.evidence.values() for evidence in of_kind]
 
     def score_set(self, scores: Callable[[Evidence], Scores]) -> ScoreSet:
         """The scores of all clips; ``scores`` gives the scores of one clip's windows."""
@@ -108,7 +105,7 @@ class SecondStageResult:
         fusion = self.card.fusion
         gate = logit_of(max(FLOOR, threshold)) - _ROOM
         # Where the phonemes were not asked for in training, they must not be asked for in use.
-        for evidence in self.held_out.all():
+        for evidence in itertools.chain(*self.held_out.evidence.values()):
             unasked = (evidence.best >= self.card.gate) & np.isnan(evidence.phonemes)
             pairs = zip(evidence.best[unasked].tolist(), evidence.embedding[unasked].tolist(), strict=True)
             gate = max([gate, *(fusion.upper(s, e) + _ROOM for s, e in pairs)])

@@ -52,7 +52,7 @@ class LookCutter:
         self._background, self._talk = stores.get(Kind.BACKGROUND), talk_of(stores)
         self._generator = generator
         noise, share = stores.get(Kind.NOISE), augmentation.household
-        self._noise = NoiseSource(2**19, generator, household=household, household_share=share, recorded=noise)
+        self.noise = NoiseSource(2**19, generator, household=household, household_share=share, recorded=noise)
 
     def words(self, store: ClipStore, rows: Tensor, *, fragment: bool = False) -> Tensor:
         """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``.
@@ -84,7 +84,7 @@ class LookCutter:
 
     def varied(self, waves: Tensor) -> Tensor:
         """Other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
-        return self._noise.recorded_anew(waves, self._augmentation)
+        return self.noise.recorded_anew(waves, self._augmentation)
 
     def _speak_before(self, waves: Tensor, begins: Tensor) -> None:
         """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place.
@@ -100,10 +100,6 @@ class LookCutter:
             speech = store.anywhere(1, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
             level = root_mean_square(waves[row : row + 1, length:]) * uniform(1, *LOUDNESS, generator)
             waves[row, :length] += (speech * level / root_mean_square(speech[None]).clamp_min(FAINT)).clamp(-1, 1)
-
-    def noises(self, count: int, samples: int) -> Tensor:
-        """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""
-        return self._noise.draw(count, samples)
 
 
 def varied_spectra(power: Tensor, generator: torch.Generator) -> Tensor:
