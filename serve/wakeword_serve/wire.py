@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex, TypeVar
 from wyoming.event import Event
 from wyoming.version import __version__ as protocol_version
 
+from wakeword.base.checks import integer, shown
 from wakeword.base.errors import WakewordError
 
 MAX_HEADER = 64 * 2**10
@@ -111,16 +112,13 @@ def _header_of(content: dict[str, Any]) -> tuple[str, dict[str, Any], int, int]:
     """Type, data, and the lengths of further data and of the payload."""
     kind, data = content.get("type"), content.get("data")
     if not isinstance(kind, str) or not 0 < len(kind) <= _MAX_TYPE:
-        raise WireError(f"expected an event with a type, got the type {_short(kind)}")
+        raise WireError(f"expected an event with a type, got the type {shown(kind)}")
     if data is not None and not isinstance(data, dict):
-        raise WireError(f"expected the data of {_short(kind)} to be an object, got {_short(data)}")
+        raise WireError(f"expected the data of {shown(kind)} to be an object, got {shown(data)}")
     lengths = []
     for name, most in (("data_length", MAX_DATA), ("payload_length", MAX_PAYLOAD)):
         length = content.get(name)
-        length = 0 if length is None else length
-        if not isinstance(length, int) or isinstance(length, bool) or not 0 <= length <= most:
-            raise WireError(f"expected a {name} of 0 to {most} bytes, got {_short(length)}")
-        lengths.append(length)
+        lengths.append(0 if length is None else integer(length, f"the {name}", 0, most, unit=" bytes", error=WireError))
     return kind, data or {}, lengths[0], lengths[1]
 
 
@@ -128,16 +126,7 @@ def _object(text: bytes, what: str) -> dict[str, Any]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise WireError(f"expected {what} in JSON, got {_short(text)}") from None
+        raise WireError(f"expected {what} in JSON, got {shown(text)}") from None
     if not isinstance(content, dict):
-        raise WireError(f"expected {what} to be an object, got {_short(content)}")
+        raise WireError(f"expected {what} to be an object, got {shown(content)}")
     return content
-
-
-def _short(value: object) -> str:
-    """A value for a message: printable and at most 60 characters."""
-    try:
-        text = ascii(value[:60] if isinstance(value, (str, bytes)) else value)
-    except (ValueError, RecursionError):  # integers of thousands of digits cannot be printed
-        text = type(value).__name__
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wakeword.audio.pcm import MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
+from wakeword.base.checks import integer
 from wakeword.base.types import Samples
 from wakeword_serve.wire import WireError
 
@@ -26,9 +27,7 @@ class PcmFormat:
 
     def __post_init__(self) -> None:
         for name, low, high in (("rate", MIN_SAMPLE_RATE, MAX_SAMPLE_RATE), ("channels", 1, _MAX_CHANNELS)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-                raise WireError(f"expected audio with a {name} of {low} to {high}, got {value!r:.60}")
+            integer(getattr(self, name), f"audio with a {name}", low, high, error=WireError)
 
     @property
     def frame(self) -> int:

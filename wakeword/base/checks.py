@@ -64,6 +64,6 @@ def shown(value: object) -> str:
     """A value in a message: in one line of at most 80 characters."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python shows no whole number of more than 4,300 digits
+    except (ValueError, RecursionError):  # Python shows no whole number of more than 4,300 digits
         text = f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -11,10 +11,11 @@ import numpy as np
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.checks import number
 from wakeword.base.errors import ConfigError, ModelError, reason_of
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
-from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name
+from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_name
 from wakeword.format.operating_point import OperatingPoint, require_points
 from wakeword.format.verifier_card import VerifierCard, require_above_floor
 
@@ -78,7 +79,7 @@ class ModelCard:
         for what in ("phrase", "version", "licence"):
             require_name(what, getattr(self, what))
         require_points(self.operating_points, self.default_point)
-        require_finite("the logit of the self-test", self.self_test.logit, -MAX_LOGIT, MAX_LOGIT)
+        number(self.self_test.logit, "the logit of the self-test", -MAX_LOGIT, MAX_LOGIT)
         if self.stack < 1 or not 1 <= self.window <= MAX_WINDOW or self.window % self.stack:
             raise ConfigError(
                 f"expected a window of 1 to {MAX_WINDOW} frames, a multiple of stack={self.stack}, got {self.window}"

@@ -1,10 +1,8 @@
 """What names, texts and figures in a model file may be."""
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
-from wakeword.base.checks import shown
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import is_printable, shortened
 
@@ -32,13 +30,6 @@ def require_name(what: str, text: str, most: int = MAX_NAME) -> None:
 def require_text(what: str, text: str) -> None:
     """``require_name`` for a description."""
     require_name(what, text, _MAX_TEXT)
-
-
-def require_finite(what: str, value: float, low: float, high: float) -> None:
-    """``ConfigError`` unless it is a number from ``low`` to ``high``, both included; NaN is not."""
-    good = isinstance(value, Real) and not isinstance(value, bool)
-    if not good or not low <= value <= high:
-        raise ConfigError(f"expected {what} from {low:g} to {high:g}, got {shown(value)}")
 
 
 def require_entries(what: str, content: Mapping[str, Any]) -> None:

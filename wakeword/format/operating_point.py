@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wakeword.base.checks import number
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import shortened
-from wakeword.format.card_checks import require_finite, require_name, require_text
+from wakeword.format.card_checks import require_name, require_text
 
 KINDS = ("fa_per_hour", "fpr")
 """What the target of an operating point can count."""
@@ -32,7 +33,7 @@ class Rate:
 
     def __post_init__(self) -> None:
         for what in ("value", "low", "high", "count", "trials"):
-            require_finite(f"the {what} of a rate", getattr(self, what), 0, _MAX_COUNT)
+            number(getattr(self, what), f"the {what} of a rate", 0, _MAX_COUNT)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Folds:
 
     def __post_init__(self) -> None:
         for what in ("models", "false_accepts_per_hour", "hours"):
-            require_finite(f"the {what} of folds", getattr(self, what), 0, _MAX_COUNT)
+            number(getattr(self, what), f"the {what} of folds", 0, _MAX_COUNT)
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,15 @@ class OperatingPoint:
         if self.kind not in KINDS:
             raise ConfigError(f"expected a point of kind {' or '.join(KINDS)}, got {shortened(repr(self.kind))}")
         where = f"of '{self.name}'"
-        require_finite(f"a target {where}", self.target, _MIN_TARGET, _MAX_COUNT)
-        require_finite(f"a threshold {where}", self.threshold, MIN_THRESHOLD, 1)
+        number(self.target, f"a target {where}", _MIN_TARGET, _MAX_COUNT)
+        number(self.threshold, f"a threshold {where}", MIN_THRESHOLD, 1)
         for what in ("recall", "recall_low", "recall_high"):
-            require_finite(f"{what} {where}", getattr(self, what), 0, 1)
-        require_finite(f"the positives {where}", self.positives, 0, _MAX_COUNT)
+            number(getattr(self, what), f"{what} {where}", 0, 1)
+        number(self.positives, f"the positives {where}", 0, _MAX_COUNT)
         if self.synthetic is not None:
-            require_finite(f"the synthetic positives {where}", self.synthetic, 0, self.positives)
+            number(self.synthetic, f"the synthetic positives {where}", 0, self.positives)
         if self.assurance is not None:
-            require_finite(f"the assurance {where}", self.assurance, 0, 1)
+            number(self.assurance, f"the assurance {where}", 0, 1)
         require_text(f"the data {where}", self.data)
         require_name(f"the fingerprint {where}", self.fingerprint)
 

@@ -4,10 +4,11 @@ import math
 import re
 from dataclasses import dataclass, field
 
+from wakeword.base.checks import integer, number
 from wakeword.base.errors import ConfigError
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.text import shortened
-from wakeword.format.card_checks import MAX_LOGIT, require_finite, require_name, require_text
+from wakeword.format.card_checks import MAX_LOGIT, require_name, require_text
 from wakeword.format.operating_point import OperatingPoint, Rate, require_points
 
 FLOOR = 1e-3
@@ -133,18 +134,11 @@ class VerifierCard:
         return self.fusion.stage_one == self.fusion.embedding == 0 < self.fusion.phonemes
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.gate) and abs(self.gate) <= LARGEST_GATE):
-            raise ConfigError(
-                f"expected the logit of the gate within -{LARGEST_GATE:g}..{LARGEST_GATE:g}, got {self.gate}"
-            )
-        if not 1 <= self.span <= _MAX_SPAN:
-            raise ConfigError(f"expected a span of 1 to {_MAX_SPAN} frames, got {self.span}")
-        if not 0 <= self.phoneme_step <= MAX_PHONEME_STEP:
-            raise ConfigError(
-                f"expected a step of the phonemes of 0 to {MAX_PHONEME_STEP} frames, got {self.phoneme_step}"
-            )
-        require_finite("the logit of the head's self-test", self.self_test, -MAX_LOGIT, MAX_LOGIT)
-        require_finite("the gate of the quick recogniser", self.quick_gate, -MAX_LOGIT, 0)
+        number(self.gate, "the logit of the gate", -LARGEST_GATE, LARGEST_GATE)
+        integer(self.span, "the span of the second stage", 1, _MAX_SPAN, unit=" frames")
+        integer(self.phoneme_step, "the step of the phonemes", 0, MAX_PHONEME_STEP, unit=" frames")
+        number(self.self_test, "the logit of the head's self-test", -MAX_LOGIT, MAX_LOGIT)
+        number(self.quick_gate, "the gate of the quick recogniser", -MAX_LOGIT, 0)
         for digest in (self.embedding_digest, self.phonemes_digest, self.quick_digest, self.opinion_digest):
             if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
                 raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {shortened(repr(digest))}")
@@ -167,7 +161,7 @@ def _check_ways(ways: tuple[Variant, ...], losses: tuple[TokenLosses, ...]) -> N
     if losses and shapes[0] != shapes[1]:
         raise ConfigError(f"expected a loss for each token of the word's phonemes, got {shortened(losses)}")
     for loss in (loss for way in losses for phoneme in way for loss in phoneme):
-        require_finite("the loss of a token", loss, 0, MAX_LOGIT)
+        number(loss, "the loss of a token", 0, MAX_LOGIT)
 
 
 def require_above_floor(threshold: float, word: str) -> None:

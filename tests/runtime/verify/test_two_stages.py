@@ -295,12 +295,12 @@ RAW_FUSION = dataclasses.asdict(ALWAYS)
 @pytest.mark.parametrize(
     ("entries", "reason"),
     [
-        ({"gate": float("nan")}, "within -20..20"),
-        ({"gate": 21.0}, "within -20..20"),
+        ({"gate": float("nan")}, "of -20 to 20"),
+        ({"gate": 21.0}, "of -20 to 20"),
         ({"span": 0}, "1 to 200 frames"),
         ({"span": 10**9}, "1 to 200 frames"),
         ({"span": 8.0}, "expected int"),
-        ({"self_test": float("inf")}, "from -1e.06 to 1e.06"),
+        ({"self_test": float("inf")}, "of -1e.06 to 1e.06"),
         ({"embedding_digest": "a" * 63}, "64 hex digits"),
         ({"phonemes_digest": "../etc/passwd"}, "64 hex digits"),
         ({"quick_digest": "a"}, "64 hex digits"),
