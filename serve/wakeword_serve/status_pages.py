@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from wakeword.base.text import counted
 from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, HttpAnswer
@@ -61,10 +61,11 @@ class Pages:
         self._loop = loop
         self._kept = KeptPages(keeper, server.words, server.hours)
         self._page = (files("wakeword_serve") / "page.html").read_bytes()
+        figures = partial(generate_latest, server.telemetry.registry)
         self._paths: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),
             "/healthz": self._health,
-            "/metrics": lambda: (HTTPStatus.OK, CONTENT_TYPE_LATEST, self._in_loop(self._server.telemetry.exposition)),
+            "/metrics": lambda: (HTTPStatus.OK, CONTENT_TYPE_LATEST, self._in_loop(figures)),
             "/state": self._state,
         }
 

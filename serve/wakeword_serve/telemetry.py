@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from wakeword.audio.level import level_of
 from wakeword_serve.client_stream import Found, ListeningStream
@@ -85,10 +85,6 @@ class Telemetry:
             }
             | ({} if answered_by is None else {"answered_by": answered_by})
         )
-
-    def exposition(self) -> bytes:
-        """All figures in the text format of Prometheus."""
-        return bytes(generate_latest(self.registry))
 
     def snapshot(self, words: Mapping[str, str]) -> dict[str, object]:
         """What the live page shows, for JSON; ``words`` are the phrases of the words on offer."""

@@ -45,11 +45,6 @@ class JobOptions:
     ray: RayOption = None
 
 
-def journal_of(out: Path) -> Path:
-    """Where the rows of a run are kept until its results are in ``out``."""
-    return out.parent / f"{out.name}.journal"
-
-
 @contextmanager
 def open_results(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
     """``open_journal``, which tells the user of results that are dropped, and how to go on when the run is ended."""

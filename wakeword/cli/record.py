@@ -52,7 +52,7 @@ def record(options: RecordOptions) -> None:
     microphone = Microphone(number_or_name(options.device))
     wanted = f"{counted(options.count, 'take')} into {folder.path}"
     note(f"recording {options.word!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
-    for take in _Session(microphone, options).takes():
+    for take in _takes(microphone, options):
         print(printable(folder.write(take.trimmed())), flush=True)
     if len(folder):
         _say_how_to_go_on(options.word, options.out, takes=len(folder))
@@ -72,55 +72,49 @@ def _say_how_to_go_on(keyword: str, folder: Path, *, takes: int) -> None:
         note(f"next: {train} (no model of {keyword!r} is here yet to fine-tune in two minutes, so it is trained anew)")
 
 
-class _Session:
-    """Takes from a microphone, in conversation with the person in front of it."""
+def _takes(microphone: Microphone, options: RecordOptions) -> Iterator[Take]:
+    """The takes to keep, in conversation with the person in front of the microphone: fewer if the person quits.
 
-    def __init__(self, microphone: Microphone, options: RecordOptions) -> None:
-        self._microphone = microphone
-        self._options = options
+    Raises ``DataError`` after five rejected takes in a row if no questions are asked.
+    """
+    wanted = options.count
+    faults = kept = 0
+    answer = _ask(options, "Enter to begin, q to quit ")
+    while answer != "q" and kept < wanted:
+        name = f"take {kept + 1} of {wanted}"
+        take = _recorded(microphone, options, name)
+        if take.fault is None:
+            note(f"{name}: good, {take.level:.0f} dB")
+            answer = _ask(options, "Enter to go on, r to repeat it, q to quit ")
+            keep = answer != "r"
+        else:
+            note(f"{name}: {take.fault.value} ({take.level:.0f} dB)")
+            answer = _ask(options, "Enter to repeat it, k to keep it anyway, q to quit ")
+            keep = answer == "k"
+        faults = 0 if keep else faults + 1
+        if faults == _FAULTS_IN_A_ROW and not options.asks and take.fault is not None:
+            raise DataError(f"{faults} takes in a row could not be used; the last: {take.fault.value}")
+        if keep:
+            kept += 1
+            yield take
 
-    def takes(self) -> Iterator[Take]:
-        """The takes to keep: fewer than requested if the person quits.
 
-        Raises ``DataError`` after five rejected takes in a row if no questions are asked.
-        """
-        wanted = self._options.count
-        faults = kept = 0
-        answer = self._ask("Enter to begin, q to quit ")
-        while answer != "q" and kept < wanted:
-            name = f"take {kept + 1} of {wanted}"
-            take = self._record(name)
-            if take.fault is None:
-                note(f"{name}: good, {take.level:.0f} dB")
-                answer = self._ask("Enter to go on, r to repeat it, q to quit ")
-                keep = answer != "r"
-            else:
-                note(f"{name}: {take.fault.value} ({take.level:.0f} dB)")
-                answer = self._ask("Enter to repeat it, k to keep it anyway, q to quit ")
-                keep = answer == "k"
-            faults = 0 if keep else faults + 1
-            if faults == _FAULTS_IN_A_ROW and not self._options.asks and take.fault is not None:
-                raise DataError(f"{faults} takes in a row could not be used; the last: {take.fault.value}")
-            if keep:
-                kept += 1
-                yield take
+def _recorded(microphone: Microphone, options: RecordOptions, name: str) -> Take:
+    note(f"{name}:")
+    stream = TakeStream(microphone.sample_rate, counts=options.countdown, seconds=options.seconds)
+    with microphone:
+        for block in microphone.blocks():
+            for count in stream.push(block):
+                note(f"  {count}" if count else f"  say {options.word!r}")
+            if stream.is_complete:
+                break
+    return stream.take()
 
-    def _record(self, name: str) -> Take:
-        note(f"{name}:")
-        options = self._options
-        stream = TakeStream(self._microphone.sample_rate, counts=options.countdown, seconds=options.seconds)
-        with self._microphone:
-            for block in self._microphone.blocks():
-                for count in stream.push(block):
-                    note(f"  {count}" if count else f"  say {options.word!r}")
-                if stream.is_complete:
-                    break
-        return stream.take()
 
-    def _ask(self, question: str) -> str:
-        """The first letter of the answer in lower case: empty without questions, q at the end of the input."""
-        if not self._options.asks:
-            return ""
-        print(question, end="", file=sys.stderr, flush=True)
-        answer = sys.stdin.readline()
-        return answer.strip().casefold()[:1] if answer else "q"
+def _ask(options: RecordOptions, question: str) -> str:
+    """The first letter of the answer in lower case: empty without questions, q at the end of the input."""
+    if not options.asks:
+        return ""
+    print(question, end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    return answer.strip().casefold()[:1] if answer else "q"

@@ -16,7 +16,7 @@ from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName, writing
-from wakeword.cli.job_options import JobOptions, ResumeOption, audio_progress, journal_of, open_results
+from wakeword.cli.job_options import JobOptions, ResumeOption, audio_progress, open_results
 from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, VoicePointOptions, open_detector
 from wakeword.model.installed import names_model
@@ -123,13 +123,13 @@ def _scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[st
         raise typer.Exit(1)
 
 
+@dataclass
 class _Tally:
-    def __init__(self) -> None:
-        self.files = 0
-        self.failed = 0
-        self.detections = 0
-        self.seconds = 0.0
-        self.cpu = 0.0
+    files: int = 0
+    failed: int = 0
+    detections: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
 
     def add(self, scanned: Scanned) -> None:
         """Count a recording, and report it if it could not be read."""
@@ -164,5 +164,5 @@ def _journal(out: Path | None, work: ScanWork, *, resume: bool) -> Iterator[Jour
     if out is None or (out.exists() and not out.is_file()):
         yield None
     else:
-        with open_results(journal_of(out), work.digest, resume=resume) as journal:
+        with open_results(out.parent / f"{out.name}.journal", work.digest, resume=resume) as journal:
             yield journal

@@ -99,9 +99,7 @@ class SavedPairs:
             self._make_room(moment)
 
     def _remove(self, stem: str) -> None:
-        """Delete the files of this name, if they are still there."""
-        for suffix in ("json", "wav"):
-            (self.folder / f"{stem}.{suffix}").unlink(missing_ok=True)
+        remove_pair(self.folder / f"{stem}.json")
         self._kept.pop(stem, None)
 
     @contextmanager
@@ -184,6 +182,12 @@ class SavedPairs:
                     elif abs(time.time() - status.st_mtime) > _SECONDS_TO_WRITE:
                         remove_abandoned(self.folder / left["target"] for left in _TEMPORARY.finditer(entry.name))
         return sizes
+
+
+def remove_pair(data: Path) -> None:
+    """Delete the files of a pair, if they are still there. In this order: if there is a JSON file, so is its audio."""
+    data.unlink(missing_ok=True)
+    data.with_suffix(".wav").unlink(missing_ok=True)
 
 
 def _name_time(moment: datetime) -> str:

@@ -7,7 +7,7 @@ leaves the one it was in: whatever interrupts that, nothing is lost.
 import json
 import math
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from typing import Any
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
 from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved, write_json
-from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair
+from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair, remove_pair
 
 
 class Answer(StrEnum):
@@ -132,16 +132,10 @@ def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
             ):
                 shutil.copyfile(pair.audio, unfinished_audio)
                 unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-            _remove([pair.data])
-        _remove(into / other / pair.data.name for other in Answer if other is not answer)
+            remove_pair(pair.data)
+        for other in set(Answer) - {answer}:
+            remove_pair(into / other / pair.data.name)
     return replace(pair, data=data, answer=answer)
-
-
-def _remove(pairs: Iterable[Path]) -> None:
-    for data in pairs:
-        # In this order: if there is a JSON file, so is its audio.
-        data.unlink(missing_ok=True)
-        data.with_suffix(".wav").unlink(missing_ok=True)
 
 
 def content_of(data: Path) -> dict[str, Any]:

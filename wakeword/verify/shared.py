@@ -100,12 +100,8 @@ def _file_of(path: Path, digest: str, extras: Collection[str] = ()) -> Path:
 def _open(path: Path) -> onnxruntime.InferenceSession:
     # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.
     session = open_session(path, arena=False)
-    _give_back_memory()
-    return session
-
-
-def _give_back_memory() -> None:
-    """Give the system back what loading has freed, where the C library can: 40 MB for the recogniser."""
-    # Other libraries than glibc give it back by themselves, or cannot be asked.
+    # What loading has freed goes back to the system, 40 MB for the recogniser. Other libraries than glibc give it back by
+    # themselves, or cannot be asked.
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
+    return session
