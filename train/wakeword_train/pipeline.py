@@ -32,7 +32,7 @@ from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.model.two_stage import with_verifier
 from wakeword_train.pack.starter import pack_path
 from wakeword_train.points import calibration_points, check_target, default_point, points_of, put_into_place
-from wakeword_train.second_stage.build import train_second_stage
+from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.second_stage.looks.prefetch import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.synthesis import check_synthesis, with_synthesised
@@ -155,9 +155,9 @@ def add_second_stage(
     """Train a second stage for the model file ``path`` and write both stages there.
 
     Returns the points of both stages together, and the second stage with what was held out. ``clips`` and
-    ``stand_ins`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
+    ``stand_ins`` as for ``SecondStageTraining``. The points of the first stage alone are in the file already.
     """
-    result = train_second_stage(run, path, clips, stand_ins=stand_ins)
+    result = SecondStageTraining(run, path, clips, stand_ins).run()
     alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, SILENT)
     points = points_of(result.scores(), result.description, result.fingerprint, SILENT)
     # Looking for phonemes costs more than all else: only where it can decide at the point that listening uses.

@@ -10,6 +10,7 @@ import torch
 import typer
 
 from wakeword.base.errors import SynthesisError, WakewordError
+from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword.cli.app import CROSS_PACKAGE
@@ -27,7 +28,7 @@ from wakeword_train.from_text import judged, suggest, suggest_ear, tell
 from wakeword_train.pipeline import check_training, returning_negatives, train_model
 from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
-from wakeword_train.report.report_html import write_page
+from wakeword_train.report.report_html import page
 from wakeword_train.text_first import keep_the_better
 from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
@@ -129,9 +130,9 @@ def _summarise(options: TrainOptions, result: TrainingResult) -> None:
     card, path = read_model(result.path).card, result.path
     tell(path)
     if options.report and card.training.get("method") != TYPED:
-        page = path.with_suffix(".html")
-        write_page(page, card, result, model=path.name)
-        note(f"more about it, with sounds: {page}")
+        about = path.with_suffix(".html")
+        write_whole(about, page(card, result, model=path.name).encode())
+        note(f"more about it, with sounds: {about}")
     suggest(path)
 
 

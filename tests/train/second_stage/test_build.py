@@ -67,9 +67,9 @@ def test_the_same_clips_give_the_same_head(
     world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path
 ) -> None:
     results = [
-        build.train_second_stage(
+        build.SecondStageTraining(
             TrainingRun(config, world, tmp_path, tmp_path / folder), trained, gather_clips(config, world)
-        )
+        ).run()
         for folder in ("one", "one", "other")
     ]
     assert {result.head for result in results} == {results[0].head}
@@ -199,7 +199,8 @@ def test_other_processes_and_looks_made_ahead_give_the_same_model(
     clips = gather_clips(config, world)
 
     def result(cache: Path, executor: Callable[[float], Executor]) -> SecondStageResult:
-        return build.train_second_stage(TrainingRun(config, world, tmp_path, cache, executor=executor), trained, clips)
+        run = TrainingRun(config, world, tmp_path, cache, executor=executor)
+        return build.SecondStageTraining(run, trained, clips).run()
 
     alone = result(tmp_path / "alone", in_this_process)
     ahead = tmp_path / "ahead"

@@ -14,7 +14,7 @@ from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.second_stage.looks import cutter
 from wakeword_train.second_stage.looks import examples as module
 from wakeword_train.second_stage.looks.cutter import WARMED_LOOK_SAMPLES
-from wakeword_train.second_stage.looks.examples import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
+from wakeword_train.second_stage.looks.examples import embeddings_of_looks, embeddings_of_recording, kept_arrays
 
 
 @pytest.fixture(scope="module")
@@ -59,22 +59,21 @@ def test_what_was_kept_is_not_computed_again_and_what_is_damaged_is(tmp_path: Pa
         calls.append(1)
         return {"one": torch.arange(6, dtype=torch.float16).view(2, 3)}
 
-    cache = EmbeddingCache(tmp_path / "kept")
+    folder = tmp_path / "kept"
     for expected in (1, 1):
-        assert torch.equal(cache.get({"key": 1}, compute)["one"], compute()["one"])
+        assert torch.equal(kept_arrays(folder, {"key": 1}, compute)["one"], compute()["one"])
         calls.pop()
         assert len(calls) == expected
-    cache.get({"key": 2}, compute)
+    kept_arrays(folder, {"key": 2}, compute)
     assert len(calls) == 2
-    for file in (tmp_path / "kept").iterdir():
+    for file in folder.iterdir():
         file.write_bytes(file.read_bytes()[:50])
-    cache.get({"key": 1}, compute)
+    kept_arrays(folder, {"key": 1}, compute)
     assert len(calls) == 3
-    assert not [file for file in (tmp_path / "kept").iterdir() if file.suffix != ".npz"]
+    assert not [file for file in folder.iterdir() if file.suffix != ".npz"]
 
 
 def test_embeddings_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = EmbeddingCache(tmp_path)
-    cache.get({"key": 1}, lambda: {"one": torch.zeros(1)})
+    kept_arrays(tmp_path, {"key": 1}, lambda: {"one": torch.zeros(1)})
     monkeypatch.setattr(module, "_VERSION", -1)
-    assert float(cache.get({"key": 1}, lambda: {"one": torch.ones(1)})["one"]) == 1
+    assert float(kept_arrays(tmp_path, {"key": 1}, lambda: {"one": torch.ones(1)})["one"]) == 1

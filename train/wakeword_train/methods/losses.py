@@ -76,6 +76,7 @@ def one_class_cross_entropy(
     return cross_entropy(logit_function, inputs[is_positive], labels[is_positive], generator)
 
 
+@dataclass(frozen=True)
 class DroccLoss:
     """Cross-entropy, plus ``mu`` times the loss of the worst points found in a shell around each positive.
 
@@ -83,16 +84,9 @@ class DroccLoss:
     ``euclidean`` (DROCC-OE). ``one_class`` leaves the negatives out (DROCC).
     """
 
-    def __init__(
-        self,
-        config: AdversaryConfig,
-        *,
-        metric: Literal["learned", "euclidean"],
-        one_class: bool = False,
-    ) -> None:
-        self.config = config
-        self.metric = metric
-        self.one_class = one_class
+    config: AdversaryConfig
+    metric: Literal["learned", "euclidean"]
+    one_class: bool = False
 
     def __call__(
         self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator

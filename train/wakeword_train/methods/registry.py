@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from torch import nn
 
@@ -67,17 +67,13 @@ class Method:
         return None if self.head is None else functools.partial(self.head, self.own_settings(own))
 
 
-def _drocc(settings: LossSettings, metric: Literal["learned", "euclidean"], *, one_class: bool = False) -> Loss:
-    return DroccLoss(settings.adversary, metric=metric, one_class=one_class)
-
-
 _BUILT_IN = (
-    Method("drocc-lf", functools.partial(_drocc, metric="learned")),
-    Method("drocc-oe", functools.partial(_drocc, metric="euclidean")),
+    Method("drocc-lf", lambda settings: DroccLoss(settings.adversary, "learned")),
+    Method("drocc-oe", lambda settings: DroccLoss(settings.adversary, "euclidean")),
     Method(DEFAULT_METHOD, lambda settings: cross_entropy, warmup=None),
     Method(
         "drocc",
-        functools.partial(_drocc, metric="euclidean", one_class=True),
+        lambda settings: DroccLoss(settings.adversary, "euclidean", one_class=True),
         warmup=one_class_cross_entropy,
         one_class=True,
     ),

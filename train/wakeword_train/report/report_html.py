@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from wakeword.base.files import write_whole
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
@@ -18,13 +17,11 @@ from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.training import TrainingResult
 
 
-def write_page(path: Path, card: ModelCard, result: TrainingResult, *, model: str) -> None:
-    """Write the page about a model to ``path``, complete or not at all. ``model``: its file's name, for commands."""
-    write_whole(path, page(card, result, model=model).encode())
-
-
 def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
-    """The page as HTML. All text from outside is escaped, and the page may load nothing but what it holds."""
+    """The page about a model as HTML; ``model``: its file's name, for commands.
+
+    All text from outside is escaped, and the page may load nothing but what it holds.
+    """
     judged = verdict(card, model)
     first = NextStep("try it", (f"wakeword listen --model {shlex.quote(model)}",))
     steps = "".join(

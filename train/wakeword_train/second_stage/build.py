@@ -55,7 +55,14 @@ _BELOW_GATE = 2.0
 
 
 class SecondStageTraining:
-    """One run: see ``train_second_stage``."""
+    """Trains the second stage of the model ``stage_one``.
+
+    ``clips`` with their splits: the first stage was trained on the train split. The head learns from the speakers of
+    both the train and the validation split. Each clip of the validation split is scored by a head that was trained
+    without its speaker, for the fusion and for thresholds. So is the background of the train split that one of
+    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used.
+    Raises ``DataError`` without positives or negatives.
+    """
 
     def __init__(
         self, run: TrainingRun, stage_one: Path, clips: Iterable[Clip], stand_ins: Sequence[StandIn] = ()
@@ -313,17 +320,3 @@ class SecondStageTraining:
             prints[Kind.BACKGROUND] = self.speech.fingerprint
         content = [(kind.value, prints[kind], list(rows)) for kind, rows in sorted(held_out.items())]
         return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
-
-
-def train_second_stage(
-    run: TrainingRun, stage_one: Path, clips: Iterable[Clip], *, stand_ins: Sequence[StandIn] = ()
-) -> SecondStageResult:
-    """Train the second stage of the model ``stage_one``.
-
-    ``clips`` with their splits: the first stage was trained on the train split. The head learns from the speakers of
-    both the train and the validation split. Each clip of the validation split is scored by a head that was trained
-    without its speaker, for the fusion and for thresholds. So is the background of the train split that one of
-    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used.
-    Raises ``DataError`` without positives or negatives.
-    """
-    return SecondStageTraining(run, stage_one, clips, stand_ins).run()

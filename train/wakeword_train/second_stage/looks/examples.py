@@ -77,7 +77,7 @@ class ExampleMaker:
         self._network = network
         self._stores = stores
         self._augmentation = augmentation
-        self._cache = EmbeddingCache(cache)
+        self._cache = cache
         self._seed = seed
         self._events = events
         self._origin: dict[str, object] = {
@@ -109,7 +109,7 @@ class ExampleMaker:
 
         key = self._origin | {"part": HOUSEHOLD, "voices": self._voices()}
         batches = (_BATCH,) * (_HOUSEHOLD_LOOKS // _BATCH)
-        kept = self._cache.get(key, lambda: self._embedded(lambda cutter: map(cutter.household, batches)))
+        kept = kept_arrays(self._cache, key, lambda: self._embedded(lambda cutter: map(cutter.household, batches)))
         embeddings = kept["embeddings"]
         count = len(embeddings)
         return {HOUSEHOLD: WordExamples(embeddings, torch.zeros(count, dtype=torch.int64), torch.ones(count))}
@@ -129,7 +129,7 @@ class ExampleMaker:
             self._events.note(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             key |= {"voices": self._voices()}
-            made = self._cache.get(self._origin | key, partial(self._looks, store, rows, fragment))
+            made = kept_arrays(self._cache, self._origin | key, partial(self._looks, store, rows, fragment))
             examples[name] = WordExamples(made["embeddings"], rows, weights[rows] / copies[rows])
         return examples
 
@@ -147,7 +147,7 @@ class ExampleMaker:
             digest = hashlib.sha256(samples.numpy().tobytes()).hexdigest()
             generator.manual_seed(int(digest[:8], 16) + self._seed)
             key = self._origin | {"part": "recording", "samples": digest}
-            recordings.append(self._cache.get(key, partial(self._recording, samples, cutter)))
+            recordings.append(kept_arrays(self._cache, key, partial(self._recording, samples, cutter)))
         return Recordings([clip["clean"] for clip in recordings], [clip["varied"] for clip in recordings])
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
@@ -214,23 +214,20 @@ def embeddings_of_recording(network: EmbeddingNetwork, samples: Tensor) -> Tenso
     return torch.from_numpy(embeddings_of(network, samples.numpy()).astype(np.float16))
 
 
-class EmbeddingCache:
-    """Arrays in a folder, each under the hash of all that it was computed from."""
+def kept_arrays(folder: Path, key: dict[str, object], compute: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The arrays of any shape that a folder keeps under the hash of ``key``, which is all that they were computed from.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def get(self, key: dict[str, object], compute: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
-        """The arrays of any shape kept for ``key``; without them, or if they are damaged, what ``compute`` gives."""
-        text = json.dumps({"version": _VERSION, **key}, sort_keys=True)
-        path = self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
-        try:
-            with np.load(path) as kept:
-                return {name: torch.from_numpy(kept[name]) for name in kept.files}
-        except DAMAGED_ARCHIVE:
-            pass
-        found = compute()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, **{name: value.numpy() for name, value in found.items()})  # type: ignore[arg-type]  # numpy: allow_pickle
-        return found
+    Without them, or if they are damaged, what ``compute`` gives.
+    """
+    text = json.dumps({"version": _VERSION, **key}, sort_keys=True)
+    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
+    try:
+        with np.load(path) as kept:
+            return {name: torch.from_numpy(kept[name]) for name in kept.files}
+    except DAMAGED_ARCHIVE:
+        pass
+    found = compute()
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **{name: value.numpy() for name, value in found.items()})  # type: ignore[arg-type]  # numpy: allow_pickle
+    return found
