@@ -8,7 +8,7 @@ from wakeword.base.text import is_printable, shortened
 
 MAX_NAME = 200
 """Characters of a phrase, a version, a licence or the name of an operating point."""
-_MAX_TEXT = 4_000
+MAX_TEXT = 4_000
 """Characters of a description."""
 _MAX_ENTRIES = 10_000
 _MAX_DEPTH = 8
@@ -27,11 +27,6 @@ def require_name(what: str, text: str, most: int = MAX_NAME) -> None:
         raise ConfigError(f"expected {what} of up to {most} printable characters, got {shortened(repr(text))}")
 
 
-def require_text(what: str, text: str) -> None:
-    """``require_name`` for a description."""
-    require_name(what, text, _MAX_TEXT)
-
-
 def require_entries(what: str, content: Mapping[str, Any]) -> None:
     """``ConfigError`` for a provenance that no one could read: too many entries, too deep, or texts not printable."""
     waiting: list[tuple[int, Any]] = [(0, content)]
@@ -42,7 +37,7 @@ def require_entries(what: str, content: Mapping[str, Any]) -> None:
         if depth > _MAX_DEPTH or entries > _MAX_ENTRIES:
             raise ConfigError(f"expected at most {_MAX_ENTRIES} entries of {what} in {_MAX_DEPTH} levels, got more")
         if isinstance(value, str):
-            require_text(f"an entry of {what}", value)
+            require_name(f"an entry of {what}", value, MAX_TEXT)
         elif isinstance(value, Mapping):
             for key, part in value.items():
                 require_name(f"the name of an entry of {what}", key)

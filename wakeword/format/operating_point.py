@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wakeword.base.checks import number
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import shortened
-from wakeword.format.card_checks import require_name, require_text
+from wakeword.format.card_checks import MAX_TEXT, require_name
 
 KINDS = ("fa_per_hour", "fpr")
 """What the target of an operating point can count."""
@@ -105,7 +105,7 @@ class OperatingPoint:
             number(self.synthetic, f"the synthetic positives {where}", 0, self.positives)
         if self.assurance is not None:
             number(self.assurance, f"the assurance {where}", 0, 1)
-        require_text(f"the data {where}", self.data)
+        require_name(f"the data {where}", self.data, MAX_TEXT)
         require_name(f"the fingerprint {where}", self.fingerprint)
 
 

@@ -8,7 +8,7 @@ from wakeword.base.checks import integer, number
 from wakeword.base.errors import ConfigError
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.text import shortened
-from wakeword.format.card_checks import MAX_LOGIT, require_name, require_text
+from wakeword.format.card_checks import MAX_LOGIT, MAX_TEXT, require_name
 from wakeword.format.operating_point import OperatingPoint, Rate, require_points
 
 FLOOR = 1e-3
@@ -146,7 +146,7 @@ class VerifierCard:
             raise ConfigError("expected the digest of the phoneme recogniser with the word's phonemes, got none")
         _check_ways(self.phonemes, self.phoneme_losses)
         _check_ways(self.near, self.near_losses)
-        require_text("the data of the second stage", self.data)
+        require_name("the data of the second stage", self.data, MAX_TEXT)
         require_points(self.stage_one_points, self.stage_one_default, of=" of the first stage")
 
 

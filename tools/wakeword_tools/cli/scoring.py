@@ -9,13 +9,14 @@ from wakeword.base.files import write_json
 from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.cli.console import note
 from wakeword.cli.job_options import audio_progress
+from wakeword.model.model import Model, read_model_bytes
 from wakeword_tools.cli.measure_options import CalibrateOptions, CompareOptions, EvaluateOptions
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.recordings import Scored, items_of, scored_rows
 from wakeword_tools.measure.score_work import ScoreWork
 from wakeword_tools.measure.selection import select
-from wakeword_tools.measure.subject import Subject, one_word, subject_data
+from wakeword_tools.measure.subject import Subject, one_word
 
 Measuring = CalibrateOptions | CompareOptions | EvaluateOptions
 
@@ -42,7 +43,9 @@ def scoring(
         Kind.BACKGROUND: others.background or (),
     }
     chosen = select(places, one_word(models), report=note)
-    data = [subject_data(file, model) for file, model in zip(files, models, strict=True)]
+    data = [
+        read_model_bytes(file) if isinstance(model, Model) else model for file, model in zip(files, models, strict=True)
+    ]
     run = Run(ScoreWork(models, data=data, verify=verify, noise=noise, delays=delays), items_of(chosen))
     executor = executor_for(run.seconds, jobs=jobs.jobs, ray=jobs.ray)
     with audio_progress("scoring", run.size) as report, closing(run.rows(executor, report)) as rows:

@@ -58,21 +58,10 @@ def synthesise_set(options: SynthOptions) -> None:
         print(keyword)
     if out is not None:
         part = ClipPart(list(distances), voices, options.count, options.seed, _MAX_PAUSE, distances=distances)
-        print(_speak(options, out, part))
-
-
-def _speak(options: SynthOptions, out: Path, part: ClipPart) -> Path:
-    """Make the set, with progress on stderr. Returns its folder."""
-    count = options.count
-    with steps_shown(f"speak {counted(count, 'clip')}") as steps, how_to_go_on(lambda: steps.done > 0):
-        return synthesize(
-            [part],
-            out,
-            jobs=options.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
-            resume=options.resume,
-            skip=True,
-            events=steps,
-        )
+        jobs = options.jobs or min(cores(), 1 + options.count // _CLIPS_WORTH_A_PROCESS)
+        with steps_shown(f"speak {counted(options.count, 'clip')}") as steps, how_to_go_on(lambda: steps.done > 0):
+            folder = synthesize([part], out, jobs=jobs, resume=options.resume, skip=True, events=steps)
+        print(folder)
 
 
 def _near_negatives(options: SynthOptions, voices: Sequence[Voice]) -> list[Candidate]:

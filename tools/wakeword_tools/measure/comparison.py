@@ -53,22 +53,18 @@ class Standing:
     """For each positive."""
 
 
-def _require_hours(hours: float, rate: float) -> None:
-    """``CalibrationError`` for fewer hours than one false accept takes at that rate."""
-    if hours * rate < 1 - 1e-9:
-        raise CalibrationError(
-            f"expected at least {1 / rate:g} h of background for {rate:g} false accepts an hour, got {hours:.2f} h; give "
-            "more, or a higher --fa-per-hour"
-        )
-
-
 def judge(subjects: Sequence[Subject], scored: Scored, rate: float) -> list[Standing]:
     """Every engine at the lowest threshold that keeps ``rate`` an hour in the background; ``scored`` must have words.
 
     Words are judged in a stream, as the delays are: an engine in use has heard something before them. Raises
     ``CalibrationError`` for less background than one false accept takes.
     """
-    _require_hours(scored.sets[0].hours, rate)
+    hours = scored.sets[0].hours
+    if hours * rate < 1 - 1e-9:
+        raise CalibrationError(
+            f"expected at least {1 / rate:g} h of background for {rate:g} false accepts an hour, got {hours:.2f} h; give "
+            "more, or a higher --fa-per-hour"
+        )
     sets = [
         dataclasses.replace(scores, positives=_in_streams(subject, words))
         for subject, scores, words in zip(subjects, scored.sets, scored.words, strict=True)

@@ -38,11 +38,6 @@ def read_subject(path: Path) -> Subject:
     return foreign or read_model(path)
 
 
-def subject_data(path: Path, subject: Subject) -> SubjectData:
-    """What a subject, read from this file, is loaded from elsewhere. ``ModelError`` if the file cannot be read."""
-    return subject if isinstance(subject, ForeignModel) else read_model_bytes(path)
-
-
 def one_word(subjects: Sequence[Subject]) -> str:
     """The phrase that all subjects are for. ``ConfigError`` for several.
 
