@@ -1,6 +1,7 @@
 """The recipe of ``wakeword train WORD``, and what it will do, in words."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from wakeword.base.text import counted
 from wakeword.model.installed import assets_folder
@@ -53,7 +54,7 @@ def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
     if config.starter_pack:
         pack = read_pack(pack_path(config.starter_pack))
         yield f"{pack.hours:.1f} h of speech of {len(pack.people)} people, as features, to stay silent at"
-    of_kinds = (*folders.positives, *folders.negatives, *folders.near_negatives, *folders.background, *folders.noise)
-    own = [folder for folder in (folders.speech_commands, *of_kinds) if folder is not None and folder.is_dir()]
+    given = chain([folders.speech_commands], *folders.by_kind.values())
+    own = [folder for folder in given if folder is not None and folder.is_dir()]
     if own:
         yield f"your own recordings in {', '.join(str(folder) for folder in own)}"

@@ -46,13 +46,7 @@ class DataFolders:
     @property
     def by_kind(self) -> dict[Kind, Sequence[Path]]:
         """The folders that hold clips of one kind: all but ``speech_commands``."""
-        return {
-            Kind.POSITIVE: self.positives,
-            Kind.NEGATIVE: self.negatives,
-            Kind.NEAR_NEGATIVE: self.near_negatives,
-            Kind.BACKGROUND: self.background,
-            Kind.NOISE: self.noise,
-        }
+        return {kind: getattr(self, kind.plural) for kind in Kind}
 
 
 @dataclass(frozen=True)

@@ -45,11 +45,6 @@ class Head:
         return float(logit[0])
 
 
-def head_to_text(data: bytes) -> str:
-    """The bytes of a head as a model's metadata hold them."""
-    return base64.b64encode(data).decode("ascii")
-
-
 def head_of_text(text: str | None) -> Head:
     """The head in a model's metadata. ``ModelError`` if it is missing or damaged."""
     if text is None:

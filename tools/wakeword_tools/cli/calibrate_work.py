@@ -29,7 +29,6 @@ from wakeword_tools.measure.point_choice import (
 )
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, Choice, RateKind, Target, false_accepts_at
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.subject import read_subject
 from wakeword_tools.measure.thresholds import just_above
 
@@ -146,7 +145,11 @@ def _judge_room(options: CalibrateOptions, targets: Sequence[Target]) -> None:
         rate = false_accepts_at(scores, choice.threshold)
         found.append({"name": supported.name, "threshold": choice.threshold, "false_accepts_per_hour": asdict(rate)})
         _print_room(options, supported, choice, rate)
-        _say_if_lowest(scores, supported.name, choice.threshold)
+        if scores.least_threshold and choice.threshold <= just_above(scores.least_threshold):
+            note(
+                f"{supported.name}: {choice.threshold:g} is the lowest threshold; the hours allow a lower one, but what "
+                "the gate of the first stage does not pass has no score"
+            )
     if options.report is not None:
         write_json(options.report, {"model": str(path), "written": False, "points": found})
 
@@ -163,11 +166,3 @@ def _print_room(options: CalibrateOptions, target: Target, choice: Choice, rate:
     model, is_file = str(options.model), options.model.exists()
     use = ["wakeword", "listen", "--model" if is_file else "--keyword", model, "--threshold", threshold]
     note(f"next: {printable(shlex.join(use))} (with --positives the threshold is written into a model file)")
-
-
-def _say_if_lowest(scores: ScoreSet, name: str, threshold: float) -> None:
-    if scores.least_threshold and threshold <= just_above(scores.least_threshold):
-        note(
-            f"{name}: {threshold:g} is the lowest threshold; the hours allow a lower one, but what the gate of the first "
-            "stage does not pass has no score"
-        )

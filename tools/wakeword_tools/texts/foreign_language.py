@@ -175,7 +175,9 @@ class ForeignLanguage:
 
     def distances(self, target: Phones, others: Sequence[Phones], limit: float = math.inf) -> Costs:
         """``(others,)``: the distance of each from the target; can be infinite for those farther than ``limit``."""
-        self._know({sound for phones in (target, *others) for sound in phones})
+        if new := sorted({sound for phones in (target, *others) for sound in phones} - self._index.keys()):
+            self._index |= {sound: len(self._index) + place for place, sound in enumerate(new)}
+            self._costs = _costs(tuple(self._index))
         away = np.full(len(others), np.inf)
         rows: dict[int, list[int]] = {}
         for row, phones in enumerate(others):
@@ -192,12 +194,6 @@ class ForeignLanguage:
         words = self.spoken[:most]
         away = self.distances(target, [word.phones for word in words], limit)
         return [(words[row], float(away[row])) for row in np.flatnonzero(away <= limit)]
-
-    def _know(self, sounds: set[str]) -> None:
-        """Learn what these sounds cost."""
-        if new := sorted(sounds - self._index.keys()):
-            self._index |= {sound: len(self._index) + place for place, sound in enumerate(new)}
-            self._costs = _costs(tuple(self._index))
 
 
 @cache

@@ -17,7 +17,7 @@ from wakeword.model.installed import encoders_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
-from wakeword.verify.verifier_head import HEAD_KEY, Head, head_to_text
+from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_tools.measure.cards import embed_card
 
 HEAD_RECORD = "head"
@@ -74,7 +74,7 @@ def with_verifier(
     )
     proto = onnx.load_model_from_string(stage_one)
     entries = {entry.key: entry.value for entry in proto.metadata_props}
-    onnx.helper.set_model_props(proto, {**entries, HEAD_KEY: head_to_text(head)})
+    onnx.helper.set_model_props(proto, {**entries, HEAD_KEY: base64.b64encode(head).decode("ascii")})
     data = embed_card(proto.SerializeToString(deterministic=True), both)
     if parse_model(data).second_stage is None:
         raise ModelError("expected a model of two stages, got one without a head")
