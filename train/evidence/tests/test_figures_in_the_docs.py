@@ -332,7 +332,7 @@ def test_the_page_of_students_says_what_phonemes_bring() -> None:
             " / ".join(str(one[way]["both"]["0.5"][how][0]) for how in ("clean", "noisy", "room"))
             for way in ("learners", "without")
         )
-        assert f'"{word}" is found in {learners}' in page or f'"{word}" in {learners} where {without}' in page
+        assert f'"{word}" is found in {learners}' in page or f'So is "{word}" in {learners} where {without}' in page
         assert without in page
     fired = sum(one["both"][0] for one in content["at_its_own_threshold"].values())
     hours = sum(one["hours"] for one in content["words"].values())
