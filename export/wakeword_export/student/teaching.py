@@ -25,8 +25,10 @@ from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, Stu
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
 from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
-from wakeword_tools.engines import learners
+from wakeword_tools.engines.kokoro import KOKORO
 from wakeword_tools.engines.languages import ENGLISH
+from wakeword_tools.engines.learners import LEARNERS
+from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
 from wakeword_tools.training_record import STUDENT_FILE
@@ -218,8 +220,8 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
     natural = dataclasses.replace(
         config.synthesis.natural, positives=count, near_negatives=count // _CLOSE_WORDS, negatives=0
     )
-    if config.language == ENGLISH and learners.ENGINE.available():
-        natural = dataclasses.replace(natural, engines=(*natural.engines, learners.LEARNERS))
+    if config.language == ENGLISH and KOKORO in resolved_engines(natural.engines, natural=True):
+        natural = dataclasses.replace(natural, engines=(*natural.engines, LEARNERS))
     plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
     own = dataclasses.replace(config, synthesis=plan)
     spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingEvents(report), executor=executor)

@@ -203,3 +203,7 @@ def test_learners_say_english_words_too_where_kokoro_is(
         (tmp_path / "voices" / "kokoro" / "voices").mkdir(parents=True, exist_ok=True)
     without, some = (run.config.synthesis.natural.engines for run in asked)
     assert some == ((*without, "learners") if speak else without)
+    chosen = dataclasses.replace(config.synthesis.natural, engines=("command:mine.toml",))
+    plan = dataclasses.replace(config.synthesis, natural=chosen)
+    natural_clips(dataclasses.replace(config, synthesis=plan), tmp_path, executor=in_this_process, report=pytest.fail)
+    assert asked[-1].config.synthesis.natural.engines == ("command:mine.toml",)

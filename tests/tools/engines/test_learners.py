@@ -9,7 +9,7 @@ import pytest
 from wakeword import ConfigError
 from wakeword.model.installed import HOME_VARIABLE
 from wakeword_tools.engines.learners import LEARNERS, LearnersSynthesizer, as_learners_say
-from wakeword_tools.engines.registry import engine_of, english_voices, installed_engines
+from wakeword_tools.engines.registry import engine_of, english_voices, installed_engines, voices_in
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import kokoro_folder
 
@@ -51,6 +51,7 @@ def test_they_are_the_people_of_kokoro_and_train_nobody_unasked(monkeypatch: pyt
     assert [(one.source, one.split) for one in own] == [(one.source, one.split) for one in native]
     assert {one.engine for one in own} == {LEARNERS}
     assert LEARNERS not in installed_engines("natural")
+    assert not voices_in("es", engines=[LEARNERS])
     (voice, *_), synthesizer = own, engine_of(own[0])
     assert (
         len({synthesizer.speak("computer", voice, Prosody(rate=1 + number / 100)).tobytes() for number in range(3)})

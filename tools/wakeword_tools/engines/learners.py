@@ -10,24 +10,13 @@ from dataclasses import replace
 
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, installed_voices
 from wakeword_tools.engines.synthesizer import Engine, Prosody
-from wakeword_tools.engines.voice import Voice, kokoro_folder
+from wakeword_tools.engines.voice import Voice
 
 LEARNERS = "learners"
 
 _VOWELS = {
-    **{
-        "ə": "aɔɛoɑ",
-        "ᵊ": "ɛa",
-        "ʌ": "aɑɔ",
-        "æ": "ɛa",
-        "ɪ": "i",
-        "ʊ": "u",
-        "O": "oɔ",
-        "A": "eɛ",
-        "I": ("aj",),
-        "W": ("au",),
-    },
-    **{"Q": "o", "ɑ": "aɔɒ", "ɒ": "ɔa", "ɜ": "ɛœa", "i": "ɪ", "u": "ʊy", "ɛ": "eæ", "ɔ": "oɑ"},
+    **{"ə": "aɔɛoɑ", "ᵊ": "ɛa", "ʌ": "aɑɔ", "æ": "ɛa", "ɪ": "i", "ʊ": "u", "O": "oɔ", "A": "eɛ", "Q": "o", "ɑ": "aɔɒ"},
+    **{"ɒ": "ɔa", "ɜ": "ɛœa", "i": "ɪ", "u": "ʊy", "ɛ": "eæ", "ɔ": "oɑ", "I": ("aj",), "W": ("au",)},
 }
 _CONSONANTS = {
     **{"p": "b", "t": "dʈ", "T": "td", "k": "ɡ", "b": "pβ", "d": "tɖ", "ɡ": "k", "θ": "stf", "ð": "dz", "w": "vβ"},
@@ -71,5 +60,5 @@ ENGINE = Engine(
     voices=_voices,
     synthesizer=LearnersSynthesizer,
     takes_phonemes=True,
-    available=lambda: LEARNERS if kokoro_folder() is not None else None,
+    in_language=lambda voices, language: [],  # the sounds are those of English
 )
