@@ -81,7 +81,7 @@ async def _within(seconds: float, what: str, reading: Coroutine[Any, Any, _T]) -
         async with asyncio.timeout(seconds) as limit:
             return await reading
     except TimeoutError:
-        if not limit.expired():  # the network's own: nobody answers any more
+        if not limit.expired():  # the network's own: no answer comes any more
             raise
         message = f"expected {what} within {seconds:g} s, got none; the connection is closed"
         raise WireError(message, code="timeout") from None

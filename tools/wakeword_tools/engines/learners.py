@@ -60,5 +60,5 @@ ENGINE = Engine(
     voices=_voices,
     synthesizer=LearnersSynthesizer,
     takes_phonemes=True,
-    in_language=lambda voices, language: [],  # the sounds are those of English
+    in_language=lambda voices, language: [],  # its sounds are English
 )

@@ -102,7 +102,7 @@ class PackedRecording:
     source: str
     """The collection's recording, without the suffix of its name."""
     speaker: str
-    """Empty if nobody in particular is heard: music, noise."""
+    """Empty where no person can be named: music, noise."""
     frames: int
     utterances: tuple[tuple[float, float, str], ...] = ()
     """Start and end in seconds of the recording, and the text."""
