@@ -43,9 +43,16 @@ class Range(NamedTuple):
 
     def of_sum(self, *terms: tuple[Int8, "Range"]) -> Int8:
         """The sum of numbers in ranges of their own."""
-        total = sum(values.scale * (numbers.astype(np.float64) - values.zero) for numbers, values in terms)
-        found: Int8 = np.clip(np.floor(total / self.scale + 0.5) + self.zero, MIN_INT8, MAX_INT8).astype(np.int8)
-        return found
+        total = np.full(terms[0][0].shape, self.zero, np.float32)
+        for numbers, values in terms:
+            total += (numbers - np.float32(values.zero)) * np.float32(values.scale / self.scale)
+        return _rounded(total, MIN_INT8)
+
+
+def _rounded(values: Array, least: int) -> Int8:
+    """Whole numbers from ``least`` on, for values that are lost."""
+    found: Int8 = np.clip(np.floor(values + 0.5), least, MAX_INT8, out=values).astype(np.int8)
+    return found
 
 
 OF_FEATURES = Range(float(np.float32(26 / 255)), MIN_INT8)
@@ -68,19 +75,18 @@ class Int8Layer:
 
     def __call__(self, steps: Int8, *, stride: int = 1) -> Int8:
         """``(steps, inputs)`` -> ``(steps / stride, outputs)``, with nothing but zeros before."""
-        before = len(self.weight) - stride
-        padded = np.concatenate([np.full((before, steps.shape[1]), self.inputs.zero, np.int8), steps])
-        # Sums of products of 8-bit numbers are exact in float32.
-        values = padded.astype(np.float32) - self.inputs.zero
-        count = len(steps) // stride
-        sums: Array = np.zeros((count, len(self.bias)), np.float32) + self.bias
+        before, count = len(self.weight) - stride, len(steps) // stride
+        # Sums of products of 8-bit numbers are exact in float32. New arrays would take most of the time.
+        values = np.zeros((before + len(steps), steps.shape[1]), np.float32)
+        np.subtract(steps, self.inputs.zero, out=values[before:], dtype=np.float32)
+        sums = np.empty((count, len(self.bias)), np.float32)
+        sums[:], product = self.bias, np.empty_like(sums)
         for place, weight in enumerate(self.weight.astype(np.float32)):
-            steps_at = values[place : place + stride * count : stride]
-            sums += steps_at * weight if weight.ndim == 1 else steps_at @ weight.T
-        factor = np.float64(self.inputs.scale) * self.scales / self.outputs.scale
-        least = self.outputs.zero if self.relu else MIN_INT8
-        found: Int8 = np.clip(np.floor(sums * factor + 0.5) + self.outputs.zero, least, MAX_INT8).astype(np.int8)
-        return found
+            times = np.multiply if weight.ndim == 1 else np.matmul
+            sums += times(values[place : place + stride * count : stride], weight.T, out=product)
+        sums *= self.scales * np.float32(self.inputs.scale / self.outputs.scale)
+        sums += self.outputs.zero
+        return _rounded(sums, self.outputs.zero if self.relu else MIN_INT8)
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,6 @@ class Scenes:
     rows: NDArray[np.int64]
     """The clip of each, a row of its store."""
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
 
 class SceneMaker:
     """Makes scenes of the clips in ``stores``; the same for the same seed.

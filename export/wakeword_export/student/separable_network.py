@@ -5,9 +5,11 @@ No layer pads, so that an output depends on 149 frames, as it does when each lay
 
 import numpy as np
 import torch
+import torch.nn.functional as nnf
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from wakeword.base.types import Array
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Int8Net, Range, quantised_layer
 
 FIRST, FIRST_FRAMES = 32, 5
@@ -30,13 +32,13 @@ class StudentNetwork(nn.Module):
     def __init__(self, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.first = nn.Conv1d(CHANNELS, FIRST, FIRST_FRAMES, stride=STRIDE, bias=False)
-        self.first_norm = nn.BatchNorm1d(FIRST)
+        self.first_norm = nn.BatchNorm2d(FIRST)
         widths = [FIRST, *[WIDTH] * len(LENGTHS)]
         self.in_time = nn.ModuleList(
             nn.Conv1d(width, width, length, groups=width) for width, length in zip(widths, LENGTHS, strict=False)
         )
         self.mixtures = nn.ModuleList(nn.Conv1d(width, WIDTH, 1, bias=False) for width in widths[:-1])
-        self.norms = nn.ModuleList(nn.BatchNorm1d(WIDTH) for _ in LENGTHS)
+        self.norms = nn.ModuleList(nn.BatchNorm2d(WIDTH) for _ in LENGTHS)
         self.last = nn.Conv1d(WIDTH, 1, LAST_STEPS)
         self.dropout = nn.Dropout(dropout)
 
@@ -46,15 +48,20 @@ class StudentNetwork(nn.Module):
 
     def logits(self, steps: Tensor) -> Tensor:
         """The logits for the output of the last block: ``(batch, 64, steps)`` -> ``(batch, steps - 4)``."""
-        logits: Tensor = self.last(self.dropout(steps))[:, 0]
-        return logits
+        return convolved(self.last, self.dropout(steps)[:, :, None])[:, 0, 0]
 
     def steps(self, frames: Tensor) -> list[Tensor]:
         """The output of each block: ``(batch, frames, 40)`` in 0..26 -> ``(batch, 64, steps)``, fewer steps in each."""
-        steps, outputs = torch.relu(self.first_norm(self.first(frames.transpose(1, 2)))), []
+        return [steps[:, :, 0] for steps in self.values(frames)[2::2]]
+
+    def values(self, frames: Tensor) -> list[Tensor]:
+        """What every layer but the last gives, ``(batch, channels, 1, steps)``: of each block two."""
+        steps = torch.relu(self.first_norm(convolved(self.first, frames[:, :, None].permute(0, 3, 2, 1))))
+        outputs = [steps]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
-            steps = torch.relu(norm(mixture(in_time(steps))))
-            outputs.append(steps)
+            remembered = convolved(in_time, steps)
+            steps = torch.relu(norm(convolved(mixture, remembered)))
+            outputs += [remembered, steps]
         return outputs
 
     def by_depth(self) -> list[list[nn.Parameter]]:
@@ -63,33 +70,38 @@ class StudentNetwork(nn.Module):
         parts = [(self.first, self.first_norm), *blocks, (self.last,)]
         return [[one for module in part for one in module.parameters()] for part in parts]
 
-    def folded(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    def folded(self) -> list[tuple[Array, Array]]:
         """Weight and bias ``(outputs,)`` of each of the ten layers, with its norm in it.
 
         Weights have the shapes of ``Int8Layer``: ``(time, outputs, inputs)``, or ``(time, channels)`` of one in time.
         """
-        layers = [_folded(self.first, self.first_norm)]
+        layers = [folded(self.first, self.first_norm)]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
-            assert isinstance(in_time, nn.Conv1d)
-            assert isinstance(mixture, nn.Conv1d)
-            assert isinstance(norm, nn.BatchNorm1d)
-            weight, bias = _arrays(in_time.weight[:, 0].T, in_time.bias)
-            layers += [(weight, bias), _folded(mixture, norm)]
-        return [*layers, _arrays(self.last.weight.permute(2, 0, 1), self.last.bias)]
+            own: dict[str, Tensor] = in_time.state_dict()
+            layers += [(_array(own["weight"][:, 0].T), _array(own["bias"])), folded(mixture, norm)]
+        return [*layers, (_array(self.last.weight.permute(2, 0, 1)), _array(self.last.bias))]
 
 
-def _arrays(weight: Tensor, bias: Tensor | None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Both as arrays of the same shapes that no training changes."""
-    assert bias is not None
-    return np.ascontiguousarray(weight.detach().numpy()), bias.detach().numpy().copy()
+def convolved(layer: nn.Module, steps: Tensor) -> Tensor:
+    """A convolution in time of ``(batch, channels, 1, steps)``, all channels of a step beside each other: as a ``conv1d``
+    training takes 1.6 times as long."""
+    assert isinstance(layer, nn.Conv1d)
+    weight = layer.weight[:, :, None].contiguous(memory_format=torch.channels_last)
+    return nnf.conv2d(steps, weight, layer.bias, (1, *layer.stride), groups=layer.groups)
 
 
-def _folded(layer: nn.Conv1d, norm: nn.BatchNorm1d) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _array(values: Tensor | None) -> Array:
+    """An array that no training changes."""
+    assert values is not None
+    return values.detach().numpy().copy(order="C")
+
+
+def folded(conv: nn.Module, norm: nn.Module) -> tuple[Array, Array]:
     """The weight ``(time, outputs, inputs)`` and bias ``(outputs,)`` of a convolution with the norm that follows it."""
-    assert norm.running_var is not None
-    assert norm.running_mean is not None
-    factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-    return _arrays((layer.weight * factor[:, None, None]).permute(2, 0, 1), norm.bias - norm.running_mean * factor)
+    own: dict[str, Tensor] = norm.state_dict()
+    factor = own["weight"] / torch.sqrt(own["running_var"] + nn.BatchNorm1d(1).eps)
+    weight = (conv.state_dict()["weight"] * factor[:, None, None]).permute(2, 0, 1)
+    return _array(weight), _array(own["bias"] - own["running_mean"] * factor)
 
 
 def quantised(network: StudentNetwork, windows: NDArray[np.uint8]) -> Int8Net:
@@ -99,7 +111,10 @@ def quantised(network: StudentNetwork, windows: NDArray[np.uint8]) -> Int8Net:
     """
     frames = windows.copy()
     frames[0, 0, 0], frames[0, 0, 1] = 0, 255
-    seen, weights = _ranges(network, frames), network.folded()
+    with torch.no_grad():
+        values = network.eval().values(scaled(torch.from_numpy(frames)))
+    seen, weights = [Range.of(float(one.min()), float(one.max())) for one in values], network.folded()
+    seen.append(Range.of(-_MAX_LOGIT, _MAX_LOGIT))
     relu = [True, *[False, True] * len(LENGTHS), False]
     inputs = [OF_FEATURES, *seen[:-1]]
     layers = [
@@ -107,25 +122,6 @@ def quantised(network: StudentNetwork, windows: NDArray[np.uint8]) -> Int8Net:
         for (weight, bias), before, after, rectified in zip(weights, inputs, seen, relu, strict=True)
     ]
     return Int8Net(layers[0], tuple(zip(layers[1:-1:2], layers[2:-1:2], strict=True)), layers[-1])
-
-
-@torch.no_grad()
-def _ranges(network: StudentNetwork, frames: NDArray[np.uint8]) -> list[Range]:
-    """The range of the outputs of each of the ten layers, for ``(windows, frames, 40)`` uint8."""
-    network.eval()
-    steps = scaled(torch.from_numpy(frames)).transpose(1, 2)
-    steps = torch.relu(network.first_norm(network.first(steps)))
-    ranges = [_range(steps)]
-    for in_time, mixture, norm in zip(network.in_time, network.mixtures, network.norms, strict=True):
-        steps = in_time(steps)
-        ranges.append(_range(steps))
-        steps = torch.relu(norm(mixture(steps)))
-        ranges.append(_range(steps))
-    return [*ranges, Range.of(-_MAX_LOGIT, _MAX_LOGIT)]
-
-
-def _range(values: Tensor) -> Range:
-    return Range.of(float(values.min()), float(values.max()))
 
 
 def scaled(frames: Tensor) -> Tensor:

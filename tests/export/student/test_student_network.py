@@ -51,7 +51,7 @@ def test_the_layers_hold_their_norms() -> None:
     network = trained_somehow()
     (weight, bias), frames = network.folded()[0], scaled(torch.from_numpy(random_frames(5)))
     with torch.no_grad():
-        expected = network.first_norm(network.first(frames.T[None]))[0, :, 0].numpy()
+        expected = network.first_norm(network.first(frames.T[None])[:, :, None])[0, :, 0, 0].numpy()
     found = sum(frames[place].numpy() @ weight[place].T for place in range(5)) + bias
     assert np.abs(found - expected).max() < 1e-4
 
