@@ -48,7 +48,7 @@ class StudentNetwork(nn.Module):
 
     def logits(self, steps: Tensor) -> Tensor:
         """The logits for the output of the last block: ``(batch, 64, steps)`` -> ``(batch, steps - 4)``."""
-        return convolved(self.last, self.dropout(steps)[:, :, None])[:, 0, 0]
+        return _convolved(self.last, self.dropout(steps)[:, :, None])[:, 0, 0]
 
     def steps(self, frames: Tensor) -> list[Tensor]:
         """The output of each block: ``(batch, frames, 40)`` in 0..26 -> ``(batch, 64, steps)``, fewer steps in each."""
@@ -56,11 +56,11 @@ class StudentNetwork(nn.Module):
 
     def values(self, frames: Tensor) -> list[Tensor]:
         """What every layer but the last gives, ``(batch, channels, 1, steps)``: of each block two."""
-        steps = torch.relu(self.first_norm(convolved(self.first, frames[:, :, None].permute(0, 3, 2, 1))))
+        steps = torch.relu(self.first_norm(_convolved(self.first, frames[:, :, None].permute(0, 3, 2, 1))))
         outputs = [steps]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
-            remembered = convolved(in_time, steps)
-            steps = torch.relu(norm(convolved(mixture, remembered)))
+            remembered = _convolved(in_time, steps)
+            steps = torch.relu(norm(_convolved(mixture, remembered)))
             outputs += [remembered, steps]
         return outputs
 
@@ -82,7 +82,7 @@ class StudentNetwork(nn.Module):
         return [*layers, (_array(self.last.weight.permute(2, 0, 1)), _array(self.last.bias))]
 
 
-def convolved(layer: nn.Module, steps: Tensor) -> Tensor:
+def _convolved(layer: nn.Module, steps: Tensor) -> Tensor:
     """A convolution in time of ``(batch, channels, 1, steps)``, all channels of a step beside each other: as a ``conv1d``
     training takes 1.6 times as long."""
     assert isinstance(layer, nn.Conv1d)
