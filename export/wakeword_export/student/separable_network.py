@@ -75,10 +75,10 @@ class StudentNetwork(nn.Module):
 
         Weights have the shapes of ``Int8Layer``: ``(time, outputs, inputs)``, or ``(time, channels)`` of one in time.
         """
-        layers = [folded(self.first, self.first_norm)]
+        layers = [norm_folded(self.first, self.first_norm)]
         for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
             own: dict[str, Tensor] = in_time.state_dict()
-            layers += [(_array(own["weight"][:, 0].T), _array(own["bias"])), folded(mixture, norm)]
+            layers += [(_array(own["weight"][:, 0].T), _array(own["bias"])), norm_folded(mixture, norm)]
         return [*layers, (_array(self.last.weight.permute(2, 0, 1)), _array(self.last.bias))]
 
 
@@ -96,7 +96,7 @@ def _array(values: Tensor | None) -> Array:
     return values.detach().numpy().copy(order="C")
 
 
-def folded(conv: nn.Module, norm: nn.Module) -> tuple[Array, Array]:
+def norm_folded(conv: nn.Module, norm: nn.Module) -> tuple[Array, Array]:
     """The weight ``(time, outputs, inputs)`` and bias ``(outputs,)`` of a convolution with the norm that follows it."""
     own: dict[str, Tensor] = norm.state_dict()
     factor = own["weight"] / torch.sqrt(own["running_var"] + nn.BatchNorm1d(1).eps)

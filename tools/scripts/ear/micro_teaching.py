@@ -17,7 +17,7 @@ from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Range, quantised_layer
 from wakeword_export.student.drawn_windows import restyled
-from wakeword_export.student.separable_network import folded, scaled
+from wakeword_export.student.separable_network import norm_folded, scaled
 from wakeword_train.data.augment import factors, warped
 
 LATE = 10
@@ -97,9 +97,9 @@ def quantised(network: MicroNetwork, lessons: DeviceLessons) -> MicroPhonemes:
         remembered, mixed, total = ranges[3 * number : 3 * number + 3]
         own: dict[str, Tensor] = in_time.state_dict()
         past = quantised_layer(own["weight"][:, 0].T.contiguous().numpy(), own["bias"].numpy(), (given, remembered))
-        blocks.append((past, quantised_layer(*folded(mixture, norm), (remembered, mixed), relu=True), total))
+        blocks.append((past, quantised_layer(*norm_folded(mixture, norm), (remembered, mixed), relu=True), total))
         given = total
-    begin = quantised_layer(*folded(network.first, network.first_norm), (OF_FEATURES, first), relu=True)
+    begin = quantised_layer(*norm_folded(network.first, network.first_norm), (OF_FEATURES, first), relu=True)
     last: dict[str, Tensor] = network.head.state_dict()
     weight, bias = last["weight"][:, :, 0].numpy(), last["bias"].numpy()
     return MicroPhonemes(lessons.tokens, begin, tuple(blocks), weight, bias, largest)
