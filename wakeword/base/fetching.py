@@ -14,23 +14,22 @@ NPM = "https://registry.npmjs.org"
 _BLOCK = 2**20
 _TIMEOUT = 60.0
 """Seconds that a server may take for an answer."""
-_HERE = ("localhost", "127.0.0.1", "::1")
 
 
-def fetched(address: str, *, most: int, failure: type[WakewordError], local: bool = False) -> Iterator[bytes]:
-    """The blocks of the file at an https address; with ``local`` also at an http address of this machine.
+def fetched(address: str, *, most: int, failure: type[WakewordError]) -> Iterator[bytes]:
+    """The blocks of the file at an https address.
 
     Raises ``ConfigError`` for another address and where a server sends on to one, and ``failure`` if the file cannot be got
     or has more than ``most`` bytes.
     """
-    if not _is_safe(address, local=local):
+    if not _is_safe(address):
         raise ConfigError(
             f"expected an address that begins with https://, in ASCII (%C3%AB for ë), got {shortened(repr(address), 200)}"
         )
     request = urllib.request.Request(address, headers={"User-Agent": f"wakeword/{__version__}"})
     length = 0
     try:
-        with urllib.request.build_opener(_Redirects(local)).open(request, timeout=_TIMEOUT) as answer:
+        with urllib.request.build_opener(_Redirects).open(request, timeout=_TIMEOUT) as answer:
             # Counted, as a length that the server declares need not be true.
             while block := answer.read(_BLOCK):
                 length += len(block)
@@ -49,22 +48,17 @@ def fetched(address: str, *, most: int, failure: type[WakewordError], local: boo
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows redirections to addresses that could have been given only."""
 
-    def __init__(self, local: bool) -> None:
-        self._local = local
-
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
-        if not _is_safe(newurl, local=self._local):
+        if not _is_safe(newurl):
             raise ConfigError(f"expected an https address, was sent on to {shortened(newurl)}; nothing was downloaded")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _is_safe(address: str, *, local: bool) -> bool:
+def _is_safe(address: str) -> bool:
     try:
         parts = urlsplit(address)
-        scheme, host = parts.scheme, parts.hostname
+        return parts.scheme == "https" and bool(parts.hostname) and address.isascii()
     except ValueError:
         return False
-    allowed = scheme == "https" or (scheme == "http" and local and host in _HERE)
-    return allowed and bool(host) and address.isascii()

