@@ -187,20 +187,6 @@ def timing(stamps: Sequence[Stamp], sample_rate: int) -> Timing:
     return Timing(sample_rate * (1 - skew), sample_rate * jitter / (times[-1] - times[0]), missing)
 
 
-def power_spectra(samples: Samples, size: int) -> NDArray[np.float64]:
-    """Power in each bin of Hann-windowed frames that overlap by half, ``(frames, size // 2 + 1)``; Welch 1967.
-
-    The bins of a frame of steady sound add up to its power.
-    """
-    window = np.hanning(size + 1)[:-1]
-    frames = np.lib.stride_tricks.sliding_window_view(np.asarray(samples, np.float64), size)[:: size // 2]
-    powers = np.square(np.abs(np.fft.rfft(frames * window))) * (2 / (size * np.square(window).sum()))
-    powers[:, 0] /= 2
-    if size % 2 == 0:
-        powers[:, -1] /= 2
-    return np.asarray(powers, np.float64)
-
-
 _BAND = 200
 _EDGE_BANDS = 2
 _MIN_EDGE, _MIN_EDGE_HZ = 20.0, 2_000
@@ -216,7 +202,9 @@ def bandwidth(samples: Samples, sample_rate: int) -> float:
     size = sample_rate // 50
     if len(samples) < size:
         return sample_rate / 2
-    spectrum = power_spectra(samples, size).mean(axis=0)
+    # The mean of Hann-windowed frames that overlap by half (Welch 1967).
+    frames = np.lib.stride_tricks.sliding_window_view(np.asarray(samples, np.float64), size)[:: size // 2]
+    spectrum = np.square(np.abs(np.fft.rfft(frames * np.hanning(size + 1)[:-1]))).mean(axis=0)
     per_band = round(_BAND * size / sample_rate)
     bands = spectrum[: len(spectrum) // per_band * per_band].reshape(-1, per_band).sum(axis=1) + 1e-20
     best, edge = _MIN_EDGE, sample_rate / 2

@@ -19,7 +19,6 @@ from wakeword.checkup.levels import (
     dropouts,
     levels,
     mixdown,
-    power_spectra,
     timing,
 )
 from wakeword.microphone.clock import Stamp
@@ -144,15 +143,6 @@ def test_silence_after_fading_sound_is_not_a_dropout() -> None:
     muted[RATE // 2 : RATE + RATE // 10] = 0
     assert dropouts(muted, RATE).number == 0
     assert dropouts(np.concatenate([np.zeros(RATE), noise(1, -30), np.zeros(RATE)]), RATE).number == 0
-
-
-@given(seed=st.integers(0, 100), size=st.integers(2, 400))
-def test_spectra_add_up_to_the_power_of_the_frame(seed: int, size: int) -> None:
-    """Parseval's theorem for the windowed frame."""
-    signal = np.random.default_rng(seed).standard_normal(2 * size)
-    window = np.hanning(size + 1)[:-1]
-    frame = np.square(signal[:size] * window).sum() / np.square(window).sum()
-    assert power_spectra(signal, size)[0].sum() == pytest.approx(frame)
 
 
 @pytest.mark.parametrize("level", [-20, -75])

@@ -222,21 +222,6 @@ def test_a_target_at_which_no_positive_would_be_found_is_refused() -> None:
     assert "needs a threshold above 1" in refused(saturated)
 
 
-def test_ties_are_reported_where_they_cost_recall() -> None:
-    random = np.random.default_rng(0)
-    negatives = np.concatenate([0.5 * random.random(380), np.full(20, 0.7)])
-    point, warnings = calibrated(ScoreSet(0.5 + 0.5 * random.random(100), negatives), FPR)
-    assert point.threshold > 0.7
-    warning = warnings[-1]
-    assert "20 negatives share the score 0.7" in warning
-    assert "0.00% pass where more would be allowed" in warning
-    # Ties below and above the threshold cost nothing.
-    elsewhere = np.concatenate([np.full(100, 0.1), 0.2 + 0.3 * random.random(288), np.full(12, 0.9)])
-    assert not any("share" in line for line in calibrated(ScoreSet(0.5 + 0.5 * random.random(100), elsewhere), FPR)[1])
-    # Nor do those that no positive lies below.
-    assert not any("share" in line for line in calibrated(ScoreSet(0.75 + 0.2 * random.random(100), negatives), FPR)[1])
-
-
 def test_low_recall_is_reported() -> None:
     scores = plenty()
     (warning,) = calibrated(dataclasses.replace(scores, positives=scores.positives - 0.3), FPR)[1]

@@ -21,7 +21,7 @@ from wakeword_tools.measure.rates import (
     roc_auc,
 )
 from wakeword_tools.measure.scores import ScoreSet, events_at
-from wakeword_tools.measure.thresholds import mean_fpr, threshold_at_mean_fpr
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 
 seeds = st.integers(0, 2**32 - 1)
 SIMULATIONS = 600
@@ -35,7 +35,6 @@ def test_an_fpr_threshold_keeps_its_target_and_no_lower_one_would(seed: int, fpr
     def rate(at: float) -> float:
         return float(((scores.negatives >= at).mean() + (scores.near_negatives >= at).mean()) / 2)
 
-    assert mean_fpr(scores.groups, threshold) == pytest.approx(rate(threshold))
     assert rate(threshold) <= fpr + 1e-9
     assert rate(scores.words[scores.words < threshold].max()) > fpr
 
@@ -61,7 +60,9 @@ def test_a_rate_that_is_met_exactly_is_allowed() -> None:
     # Of 50 close words three reach 0.5 and above: 6 %, so half of that is exactly the target.
     close = np.concatenate([np.full(47, 0.1), [0.5, 0.6, 0.7]])
     one = ScoreSet(positives=np.array([0.9]), negatives=np.full(10, 0.2), near_negatives=close)
-    assert mean_fpr(one.groups, choose_threshold(one, Target(RateKind.FPR, 0.03)).threshold) == pytest.approx(0.03)
+    threshold = choose_threshold(one, Target(RateKind.FPR, 0.03)).threshold
+    assert (close >= threshold).sum() == 3
+    assert not (one.negatives >= threshold).any()
 
 
 @given(seed=seeds, fpr=st.sampled_from([0.03, 0.2]), confidence=st.sampled_from([0.6, 0.95]))

@@ -26,7 +26,6 @@ from wakeword_tools.measure.rates import (
     supported_rate,
 )
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.measure.thresholds import mean_fpr
 
 _MIN_RECALL = 0.5
 _MIN_POSITIVES = 30
@@ -76,7 +75,8 @@ def calibrate_point(
             f"{target.name} needs a threshold above {float(np.nextafter(choice.threshold, 0)):.6g}, but the best of the "
             f"{counted(len(positives), 'positive')} scores {positives.max():.6g}: none would be found"
         )
-    _warn_of_result(scores, target, choice, measured, warn)
+    if measured.recall.value < _MIN_RECALL:
+        warn(f"warning: at {target.name} the model finds only {measured.recall.value:.0%} of the wake word")
     return OperatingPoint(
         target.name,
         target.kind.value,
@@ -153,17 +153,6 @@ def _check_clips(scores: ScoreSet, target: Target, warn: Line) -> None:
         raise CalibrationError(
             f"expected at least {(needed + 1) // 2} clips of other words and as many of close words for a mean false "
             f"positive rate of {target.value:g}, got {counts['other words']} and {counts['close words']}"
-        )
-
-
-def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: Measured, warn: Line) -> None:
-    if measured.recall.value < _MIN_RECALL:
-        warn(f"warning: at {target.name} the model finds only {measured.recall.value:.0%} of the wake word")
-    if target.kind is RateKind.FPR and choice.tied and (scores.positives < choice.threshold).any():
-        below = scores.words[scores.words < choice.threshold].max()
-        warn(
-            f"warning: {target.name}: {choice.tied} negatives share the score {below:.6g}, so the threshold lets "
-            f"{mean_fpr(scores.groups, choice.threshold):.2%} pass where more would be allowed"
         )
 
 

@@ -68,8 +68,6 @@ class Choice:
     assurance: float
     """Probability that it keeps the target on fresh recordings of the same kind: exact except for ties and for the gap
     above the highest rejected score, which only make it higher; of the mean of two rates a lower bound."""
-    tied: int = 0
-    """Number of negatives that share the score below the threshold, if one of them alone could pass too."""
 
 
 @dataclass(frozen=True)
@@ -120,36 +118,23 @@ def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confid
     """
     clips = [len(group) for group in groups]
 
-    def assurance(accepted: Sequence[int]) -> float:
-        return assurance_of_mean_fpr(accepted, clips, fpr)
-
-    def keeps(accepted: Sequence[int]) -> bool:
-        if confidence is not None:
-            return assurance(accepted) >= confidence
-        return float(np.mean(np.divide(accepted, clips))) <= fpr + 1e-9
-
-    def accepted_at(threshold: float) -> list[int]:
-        return [int((group >= threshold).sum()) for group in groups]
+    def assurance_at(threshold: float) -> float:
+        return assurance_of_mean_fpr([int((group >= threshold).sum()) for group in groups], clips, fpr)
 
     if confidence is None:
         lowest = threshold_at_mean_fpr(groups, fpr)
     else:
-        if not keeps([0] * len(clips)):
+        if assurance_at(np.inf) < confidence:
             raise CalibrationError(
                 f"expected more negative clips for a false positive rate of {fpr:g} at {100 * confidence:g}% confidence, "
                 f"got {' and '.join(map(str, clips))}"
             )
-        levels = np.unique(np.concatenate(list(groups)))
+        levels = [just_above(score) for score in np.unique(np.concatenate(list(groups))).tolist()]
         # The assurance rises with the threshold. Above the highest score it is enough.
-        first = bisect_left(levels, True, hi=len(levels) - 1, key=lambda level: keeps(accepted_at(just_above(level))))
-        lowest = just_above(float(levels[first]))
+        first = bisect_left(levels, True, hi=len(levels) - 1, key=lambda level: assurance_at(level) >= confidence)
+        lowest = levels[first]
     threshold = max(with_room(lowest, scores.everything), scores.least_threshold)
-    accepted = accepted_at(threshold)
-    below = [group[group < threshold] for group in groups]
-    highest = max((float(lower.max()) for lower in below if len(lower)), default=-np.inf)
-    tied = [int((lower == highest).sum()) for lower in below]
-    one_more = [passed + (at == int(np.argmax(tied))) for at, passed in enumerate(accepted)]
-    return Choice(threshold, assurance(accepted), sum(tied) if sum(tied) > 1 and keeps(one_more) else 0)
+    return Choice(threshold, assurance_at(threshold))
 
 
 def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | None = None) -> Choice:

@@ -29,16 +29,11 @@ def threshold_allowing(scores: ArrayLike, allowed: int) -> float:
     return just_above(float(np.partition(values, place)[place]))
 
 
-def mean_fpr(groups: Sequence[ArrayLike], threshold: float) -> float:
-    """The mean over groups of negatives, each ``(n,)``, of the share that reaches the threshold.
-
-    Each group counts the same, whatever its number of clips. Every group must have some.
-    """
-    return float(np.mean([np.mean(np.asarray(group) >= threshold) for group in groups]))
-
-
 def threshold_at_mean_fpr(groups: Sequence[ArrayLike], fpr: float) -> float:
-    """The lowest threshold at which ``mean_fpr`` of the groups is at most ``fpr``; minus infinity if all may pass."""
+    """The lowest threshold that a share of ``fpr`` of the groups at most reaches; minus infinity if all may pass.
+
+    Groups of negatives, each ``(n,)`` and not empty, count the same, whatever their number of clips.
+    """
     ordered: list[NDArray[np.float64]] = [np.sort(np.asarray(group, np.float64)) for group in groups]
     levels = np.unique(np.concatenate(ordered))
     reached = np.mean([1 - np.searchsorted(group, levels) / len(group) for group in ordered], axis=0)
