@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import dct
+from scipy.fft import dct, idct
 
 from wakeword.base.errors import ConfigError, DataError, reason_of
 from wakeword.base.files import read_limited
@@ -64,7 +64,7 @@ def recordings_digest(pack: SpeechPack, frames: int) -> str:
 
 def decoded_frames(codes: NDArray[np.int8], mean: Array) -> NDArray[np.uint8]:
     """``(BLOCK, 40, n)`` -> features ``(BLOCK n, 40)``."""
-    rows = _codec(mean).decode(codes) @ _across().T + mean
+    rows = idct(_codec(mean).decode(codes), norm="ortho") + mean
     found: NDArray[np.uint8] = np.clip(np.rint(rows), 0, 255).astype(np.uint8)
     return found
 
@@ -81,14 +81,8 @@ def rounded_frames(frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def encoded_frames(frames: NDArray[Any], mean: Array) -> NDArray[np.int8]:
     """The inverse of ``decoded_frames``, for a multiple of ``BLOCK`` frames."""
-    return _codec(mean).encode((frames - mean) @ _across())
+    return _codec(mean).encode(dct(frames - mean, norm="ortho"))
 
 
 def _codec(mean: Array) -> BlockCodec:
     return BlockCodec(np.zeros_like(mean), np.full((BLOCK, _CHANNELS), CODED_STEP, np.float32))
-
-
-def _across() -> Array:
-    """The orthonormal cosine transform over the channels: a frame times it gives coefficients."""
-    matrix: Array = dct(np.eye(_CHANNELS, dtype=np.float32), axis=0, norm="ortho").T
-    return matrix

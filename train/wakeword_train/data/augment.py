@@ -37,15 +37,6 @@ def import_torchaudio() -> ModuleType:
 
 _taf = import_torchaudio().functional
 
-_SHARES = (
-    "noise_probability",
-    "household",
-    "reverb_probability",
-    "mask_probability",
-    "silence_probability",
-    "narrow_probability",
-    "talk_probability",
-)
 _NARROW = 3_300.0, 4_000.0
 """Range of the highest frequency of a narrow window, Hz."""
 _LOWEST_RATIO = -15.0
@@ -92,9 +83,10 @@ class AugmentationConfig:
     """Share of words with other speech right before them, after them, or both."""
 
     def __post_init__(self) -> None:
-        check_fields(self, **dict.fromkeys(_SHARES, (0.0, 1.0)))
+        check_fields(self, **{name: (0.0, 1.0) for name in vars(self) if name.endswith("_probability")})
         check_fields(
             self,
+            household=(0.0, 1.0),
             reverb_seconds=(0.1, 60.0),
             reverb_ratio=(_LOWEST_RATIO, 100.0),
             reverb_damping=(0.0, 0.999),
