@@ -3,7 +3,7 @@
 import errno
 import socket
 from collections.abc import Sequence
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from wakeword.base.errors import ConfigError
@@ -72,10 +72,15 @@ def address_of(peer: str) -> str:
     return (peer.rpartition(":")[0] or peer).removeprefix("::ffff:")
 
 
+def _ip_of(address: str) -> IPv4Address | IPv6Address:
+    """The address without its zone; a socket for both families reports one of IPv4 as one of IPv6."""
+    ip = ip_address(address.partition("%")[0])
+    return getattr(ip, "ipv4_mapped", None) or ip
+
+
 def is_loopback(address: str) -> bool:
     """Whether only programs of this machine can reach this address."""
-    ip = ip_address(address.partition("%")[0])
-    return (getattr(ip, "ipv4_mapped", None) or ip).is_loopback
+    return _ip_of(address).is_loopback
 
 
 def is_allowed(address: str, networks: Sequence[Network]) -> bool:
@@ -83,9 +88,6 @@ def is_allowed(address: str, networks: Sequence[Network]) -> bool:
     if not networks:
         return True
     try:
-        client = ip_address(address.partition("%")[0])
+        return any(_ip_of(address) in network for network in networks)
     except ValueError:
         return False
-    # A socket for both families reports clients of IPv4 as addresses of IPv6.
-    mapped = getattr(client, "ipv4_mapped", None)
-    return any((mapped or client) in network for network in networks)

@@ -7,7 +7,6 @@ import socket
 from contextlib import suppress
 
 from zeroconf import Error as ZeroconfError
-from zeroconf import InterfaceChoice
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from wakeword.base.errors import ConfigError
@@ -42,16 +41,13 @@ class Announcement:
     Raises ``ConfigError`` if no one else could reach the server, or for a name that DNS does not take.
     """
 
-    def __init__(
-        self, name: str, listening: socket.socket, *, interfaces: InterfaceChoice | list[str] = InterfaceChoice.All
-    ) -> None:
-        """``listening``: the server's socket; ``interfaces``: the network interfaces to announce on."""
+    def __init__(self, name: str, listening: socket.socket) -> None:
+        """``listening``: the server's socket."""
         if not name.strip() or len(name.encode()) > _MAX_LABEL or any(ord(letter) < 32 for letter in name):
             raise ConfigError(f"expected --zeroconf-name of 1 to {_MAX_LABEL} bytes, got {name!r}")
         # The service's name and type are told apart by dots.
         self._name = name.replace(".", "-")
         self._bound, self._port = listening.getsockname()[:2]
-        self._interfaces = interfaces
         if is_loopback(self._bound):
             raise ConfigError(
                 f"expected an address that others can reach for --zeroconf, got {self._bound}; "
@@ -85,7 +81,7 @@ class Announcement:
         Then another ``AsyncZeroconf`` is needed: it speaks on the interfaces that there were when it was made.
         """
         info = self.info()
-        zeroconf = AsyncZeroconf(interfaces=self._interfaces)
+        zeroconf = AsyncZeroconf()
         try:
             await (await zeroconf.async_register_service(info, allow_name_change=True))
             (address,) = info.parsed_addresses()

@@ -22,7 +22,7 @@ SAID_FROM, UNSAID_BELOW = -1.5, -2.5
 """How well the phonemes of a word that was said fit at least, and of one that was not at most (``kept-labels.md``)."""
 _WORST = -100.0
 """In place of minus infinity, which JSON does not have."""
-QUIET_SECONDS = 60.0
+_QUIET_SECONDS = 60.0
 """Nothing is labelled for so long after an event: the speech-to-text may be needed for what a person says then."""
 _LOOK_SECONDS = 5.0
 _LONGEST_PAUSE = 3_600.0
@@ -66,17 +66,8 @@ class Labeller:
     cannot be labelled go behind the others. ``is_busy``: whether streams wait already.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        speech: SpeechToText,
-        stage_of: StageOf,
-        is_busy: Callable[[], bool],
-        *,
-        quiet: float = QUIET_SECONDS,
-    ) -> None:
-        self._folder, self._speech, self._stage_of = folder, speech, stage_of
-        self._is_busy, self._quiet = is_busy, quiet
+    def __init__(self, folder: Path, speech: SpeechToText, stage_of: StageOf, is_busy: Callable[[], bool]) -> None:
+        self._folder, self._speech, self._stage_of, self._is_busy = folder, speech, stage_of, is_busy
         self._failed: Counter[Path] = Counter()
         self._damaged: set[Path] = set()
         self._pause, self._is_away = _LOOK_SECONDS, False
@@ -110,7 +101,7 @@ class Labeller:
         events = list(kept_list(self._folder).values())
         waiting = [event for event in events if event.is_word is None and event.text is None]
         waiting = [event for event in waiting if event.data not in self._damaged]
-        if not waiting or self._is_busy() or abs(time.time() - events[0].audio.stat().st_mtime) < self._quiet:
+        if not waiting or self._is_busy() or abs(time.time() - events[0].audio.stat().st_mtime) < _QUIET_SECONDS:
             return False
         event = min(waiting, key=lambda event: self._failed[event.data])
         self._failed[event.data] += 1

@@ -3,7 +3,6 @@
 import logging
 import sys
 import time
-from collections.abc import Callable
 from datetime import datetime
 
 from wakeword.base.text import printable
@@ -21,15 +20,13 @@ class ClientWarnings:
     With ``--debug`` each is in the log.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock``: seconds."""
-        self._clock = clock
+    def __init__(self) -> None:
         self._counts: dict[str, tuple[float, int]] = {}
         """By code: when its minute began, and how many there were since."""
 
     def warn(self, peer: str, message: str, code: str) -> None:
         """The client at ``peer`` was told ``message``; ``code`` is one of the server's own."""
-        now = self._clock()
+        now = time.monotonic()
         since, number = self._counts.get(code, (now, 0))
         if now - since >= _WARNINGS_SECONDS:
             since, number = now, 0

@@ -52,10 +52,17 @@ def run_server(options: ServeOptions) -> None:
         options.playback_channel,
         voices=options.points.voices,
     )
-    end = _EndAtSignal()
+    running: list[tuple[asyncio.AbstractEventLoop, Server]] = []
+
+    def end() -> None:
+        """Called in the signal handler, which must not touch the server itself: its loop may be at any point."""
+        for loop, server in running:
+            with suppress(RuntimeError):  # the loop has ended already
+                loop.call_soon_threadsafe(server.stop)
+
     with ExitStack() as stack:
         # First, so that a signal while the models are loaded is a clean end too.
-        stop = stack.enter_context(StopSignals(end.ask))
+        stop = stack.enter_context(StopSignals(end))
         words = _offered(options)
         save = _saving(options, stack, stop)
         keeper, hours = _keeping(options, stack, stop)
@@ -67,31 +74,11 @@ def run_server(options: ServeOptions) -> None:
 
         async def serve() -> None:
             server = Server(shared, *place, most=options.max_connections, networks=networks)
-            if end.may_begin(server):
+            running.append((asyncio.get_running_loop(), server))
+            if stop.seconds_left is None:  # no signal has come; one that comes from now on finds the server
                 await _serve(server, options, web, keeper, speech)
 
         asyncio.run(serve())
-
-
-class _EndAtSignal:
-    """Stops the server at a signal, also at one that comes before there is a server."""
-
-    def __init__(self) -> None:
-        self._is_asked = False
-        self._running: tuple[asyncio.AbstractEventLoop, Server] | None = None
-
-    def ask(self) -> None:
-        """Called in the signal handler, which must not touch the server itself: its loop may be at any point."""
-        self._is_asked = True
-        if self._running is not None:
-            loop, server = self._running
-            with suppress(RuntimeError):  # the loop has ended already
-                loop.call_soon_threadsafe(server.stop)
-
-    def may_begin(self, server: Server) -> bool:
-        """Whether no signal has come; one that comes from now on stops ``server``, which runs in this event loop."""
-        self._running = asyncio.get_running_loop(), server
-        return not self._is_asked
 
 
 def _web_settings(options: ServeOptions) -> WebSettings | None:

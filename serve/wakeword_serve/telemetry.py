@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -15,16 +14,6 @@ from wakeword_serve.client_stream import Found, ListeningStream
 _BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _RECENT = 50
 _SILENCE_DB = -96.0
-
-
-@dataclass
-class StreamView:
-    """A stream in progress, as the live page shows it."""
-
-    number: int
-    peer: str
-    stream: ListeningStream
-    group: str
 
 
 class Telemetry:
@@ -53,14 +42,15 @@ class Telemetry:
         self.models = gauge("models", "Models offered.")
         self.refused = gauge("models_refused", "Files in the models' folder that are unusable.")
         self.started = time.monotonic()
-        self._views: dict[int, StreamView] = {}
+        self._views: dict[int, tuple[str, ListeningStream, str]] = {}
+        """The peer of each stream in progress, the stream, and the name of its group."""
         self._numbers = 0
         self._recent: deque[dict[str, object]] = deque(maxlen=_RECENT)
 
     def begin(self, peer: str, stream: ListeningStream, group: str = "") -> int:
         """A stream begins, of a connection of that group; return its number, for ``end``."""
         self._numbers += 1
-        self._views[self._numbers] = StreamView(self._numbers, peer, stream, group)
+        self._views[self._numbers] = peer, stream, group
         self.streams_begun.inc()
         self._streams.set(len(self._views))
         return self._numbers
@@ -91,24 +81,26 @@ class Telemetry:
         return {
             "uptime": round(time.monotonic() - self.started, 1),
             "words": dict(words),
-            "streams": [self._shown(view) for view in self._views.values()],
+            "streams": [_shown(number, *view) for number, view in self._views.items()],
             "detections": list(self._recent),
         }
 
-    def _shown(self, view: StreamView) -> dict[str, object]:
-        stream, peaks = view.stream, view.stream.peaks
-        return {
-            "number": view.number,
-            "peer": view.peer,
-            "group": view.group,
-            "seconds": round(stream.seconds, 2),
-            "rate": stream.format.rate,
-            "channels": stream.format.channels,
-            "level": round(level_of(stream.newest, _SILENCE_DB), 1),
-            "asleep": stream.is_asleep,
-            "detections": stream.fired,
-            "words": [
-                {"name": word.name, "score": round(peaks[word.name], 4), "threshold": round(word.threshold, 4)}
-                for word in stream.words
-            ],
-        }
+
+def _shown(number: int, peer: str, stream: ListeningStream, group: str) -> dict[str, object]:
+    """A stream in progress, as the live page shows it."""
+    peaks = stream.peaks
+    return {
+        "number": number,
+        "peer": peer,
+        "group": group,
+        "seconds": round(stream.seconds, 2),
+        "rate": stream.format.rate,
+        "channels": stream.format.channels,
+        "level": round(level_of(stream.newest, _SILENCE_DB), 1),
+        "asleep": stream.is_asleep,
+        "detections": stream.fired,
+        "words": [
+            {"name": word.name, "score": round(peaks[word.name], 4), "threshold": round(word.threshold, 4)}
+            for word in stream.words
+        ],
+    }

@@ -5,6 +5,7 @@ import ipaddress
 import socket
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 from unittest.mock import Mock
 
@@ -53,6 +54,7 @@ def test_names_that_the_network_cannot_carry_are_refused(name: str) -> None:
 
 def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(announcing, "route_address", lambda: OWN)
+    monkeypatch.setattr(announcing, "AsyncZeroconf", partial(AsyncZeroconf, interfaces=["127.0.0.1"]))
     name = f"wakeword test {uuid.uuid4().hex[:8]}"
 
     async def scenario() -> tuple[AsyncServiceInfo, int]:
@@ -65,7 +67,7 @@ def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.Mon
 
         browser_side = AsyncZeroconf(interfaces=["127.0.0.1"])
         browser = AsyncServiceBrowser(browser_side.zeroconf, SERVICE, handlers=[changed])
-        announcement = Announcement(name, listening, interfaces=["127.0.0.1"])
+        announcement = Announcement(name, listening)
         task = asyncio.create_task(announcement.run())
         try:
             async with asyncio.timeout(20):

@@ -1,9 +1,11 @@
 """The log: a line for each message, whatever a client or the name of a file puts into it."""
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 
+from wakeword_serve import logs
 from wakeword_serve.logs import ClientWarnings, set_up_logs
 
 
@@ -24,9 +26,10 @@ def test_a_message_is_one_printable_line(capsys: pytest.CaptureFixture[str], mon
     assert written[:-1].isprintable()
 
 
-def test_a_client_cannot_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_cannot_fill_the_log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    warnings = ClientWarnings(lambda: now)
+    monkeypatch.setattr(logs, "time", SimpleNamespace(monotonic=lambda: now))
+    warnings = ClientWarnings()
     caplog.set_level(logging.WARNING, "wakeword.serve")
     for number in range(1_000):
         warnings.warn(f"client:{number}", "expected less", "not-allowed")

@@ -88,8 +88,9 @@ def listener() -> Iterator[Listener]:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    """Three events of a word that no model here has; the second one has no audio in it."""
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three events of a word that no model here has, long ago; the second one has no audio in it."""
+    monkeypatch.setattr(labels, "_QUIET_SECONDS", 0.0)
     pairs = SavedPairs(tmp_path / "kept", 10**9)
     for number in range(3):
         audio = np.full(16_000, 0.1 * number, np.float32)
@@ -221,13 +222,17 @@ def test_a_person_has_the_last_word(listener: Listener, kept: Path) -> None:
     assert content(filed)["reviewed"] == "no"
 
 
-def labeller(kept: Path, listener: Listener, *, quiet: float = 0.0, busy: bool = False) -> Labeller:
-    return Labeller(kept, SpeechToText(listener.uri), lambda phrase: None, lambda: busy, quiet=quiet)
+def labeller(kept: Path, listener: Listener, *, busy: bool = False) -> Labeller:
+    return Labeller(kept, SpeechToText(listener.uri), lambda phrase: None, lambda: busy)
 
 
-def test_nothing_is_labelled_while_somebody_may_speak_or_streams_wait(listener: Listener, kept: Path) -> None:
-    for one in (labeller(kept, listener, quiet=60.0), labeller(kept, listener, busy=True)):
-        assert not one.label_one()
+def test_nothing_is_labelled_while_somebody_may_speak_or_streams_wait(
+    listener: Listener, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not labeller(kept, listener, busy=True).label_one()
+    with monkeypatch.context() as patch:
+        patch.setattr(labels, "_QUIET_SECONDS", 60.0)
+        assert not labeller(kept, listener).label_one()
     assert listener.heard == []
     assert labeller(kept, listener).label_one()
 
