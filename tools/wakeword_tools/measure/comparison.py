@@ -1,9 +1,10 @@
 """Engines on the same recordings, each at the threshold that keeps the same rate of false accepts."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ def judge(subjects: Sequence[Subject], scored: Scored, rate: float) -> list[Stan
         for subject, scores, words in zip(subjects, scored.sets, scored.words, strict=True)
     ]
     speakers = _speakers_of(scored.recordings[Kind.POSITIVE])
-    drawn = resampled(sets, [recall_at_rate(rate)], speakers=speakers)[:, 0]
+    drawn = np.array([[recall_at_rate(one, rate) for one in draw] for draw in resampled(sets, speakers=speakers)])
     standings: list[Standing] = []
     for place, (subject, scores, words) in enumerate(zip(subjects, sets, scored.words, strict=True)):
         threshold = choose_fa_per_hour(scores, rate).threshold
@@ -134,8 +135,7 @@ def _in_streams(subject: Subject, words: Sequence[TimedWord]) -> Scores:
     return np.array([word.scores[start:].max() for start, word in zip(starts, words, strict=True)])
 
 
-@dataclass(frozen=True)
-class Resample:
+class Resample(NamedTuple):
     """A resample of one model's scores."""
 
     positives: Scores
@@ -143,28 +143,15 @@ class Resample:
     hours: float
 
 
-Metric = Callable[[Resample], float]
-
-
-def recall_at_rate(rate: float) -> Metric:
+def recall_at_rate(drawn: Resample, rate: float) -> float:
     """The recall at the lowest threshold that keeps ``rate`` an hour."""
-
-    def recall(drawn: Resample) -> float:
-        threshold = threshold_allowing(drawn.peaks, allowed_at_rate(drawn.hours, rate))
-        return float(np.mean(drawn.positives >= threshold))
-
-    return recall
+    return float(np.mean(drawn.positives >= threshold_allowing(drawn.peaks, allowed_at_rate(drawn.hours, rate))))
 
 
 def resampled(
-    sets: Sequence[ScoreSet],
-    metrics: Sequence[Metric],
-    *,
-    speakers: Sequence[str] = (),
-    seed: int = 0,
-    resamples: int = _RESAMPLES,
-) -> NDArray[np.float64]:
-    """The metrics of each resample for each model, ``(resamples, metrics, models)``; the draws are the same for all models.
+    sets: Sequence[ScoreSet], *, speakers: Sequence[str] = (), seed: int = 0, resamples: int = _RESAMPLES
+) -> Iterator[list[Resample]]:
+    """Resamples of each model's scores; the draws are the same for all models.
 
     Each resample draws positives, and minutes of background, with replacement. ``speakers``: who says each positive; then
     speakers are drawn with all that they say, and otherwise clips. Source: Efron and Tibshirani, "An Introduction to the
@@ -172,17 +159,14 @@ def resampled(
     """
     random = np.random.default_rng(seed)
     peaks = _peaks([scores.streams for scores in sets])
-    values = np.zeros((resamples, len(metrics), len(sets)))
     # The places of what is drawn together: of each speaker, or of each clip.
     names = np.array(speakers or range(len(sets[0].positives)))
     said = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
-    for resample in values:
+    for _ in range(resamples):
         positives, blocks = (random.integers(0, max(count, 1), count) for count in (len(said), len(peaks[0])))
         rows = np.concatenate([np.zeros(0, np.int64), *(said[place] for place in positives)])
-        for column, (scores, of_blocks) in enumerate(zip(sets, peaks, strict=True)):
-            drawn = np.concatenate([np.zeros(0), *(of_blocks[block] for block in blocks)])
-            resample[:, column] = [metric(Resample(scores.positives[rows], drawn, scores.hours)) for metric in metrics]
-    return values
+        drawn = [np.concatenate([np.zeros(0), *(some[block] for block in blocks)]) for some in peaks]
+        yield [Resample(one.positives[rows], some, one.hours) for one, some in zip(sets, drawn, strict=True)]
 
 
 def _peaks(streams: Sequence[Sequence[Scores]]) -> list[list[Scores]]:

@@ -20,7 +20,7 @@ from wakeword_experiments.figures_report import versions
 from wakeword_experiments.picovoice.mixture import AFTER, GAP, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import FROM_TEXT, TRAINED, picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.measure.comparison import Metric, Resample, resampled
+from wakeword_tools.measure.comparison import Resample, resampled
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, read_subject
 from wakeword_tools.measure.thresholds import just_above, threshold_allowing
@@ -86,7 +86,8 @@ def measure_word(
     report(f"{word}: {mixture.hours:.2f} h, {mixture.hours_heard:.2f} h of them speech, {len(mixture.words)} words")
     streams = SubjectScorer(list(subjects.values())).score(mixture.blocks())
     sets = [score_set(subject, stream, mixture) for subject, stream in zip(subjects.values(), streams, strict=True)]
-    drawn = resampled(sets, [_missed_at(rate) for rate in RATES], resamples=_RESAMPLES)
+    resamples = resampled(sets, resamples=_RESAMPLES)
+    drawn = np.array([[[_missed_in(one, rate) for one in draw] for rate in RATES] for draw in resamples])
     found = []
     for place, (engine, subject) in enumerate(subjects.items()):
         missed = {
@@ -148,11 +149,8 @@ def missed_of(scores: ScoreSet, rate: float) -> float:
     )
 
 
-def _missed_at(rate: float) -> Metric:
-    def missed(drawn: Resample) -> float:
-        return _between(drawn.positives, rate * drawn.hours, lambda allowed: threshold_allowing(drawn.peaks, allowed))
-
-    return missed
+def _missed_in(drawn: Resample, rate: float) -> float:
+    return _between(drawn.positives, rate * drawn.hours, lambda allowed: threshold_allowing(drawn.peaks, allowed))
 
 
 def _between(positives: Scores, events: float, threshold: Callable[[int], float]) -> float:
