@@ -88,11 +88,6 @@ class EchoCanceller:
         """Whether nothing has come from the loudspeaker for so long that the next block of silence passes unchanged."""
         return not self._loud
 
-    @property
-    def drift_ppm(self) -> float:
-        """By how many millionths the reference's clock is faster than the microphone's, as far as is known."""
-        return -1e6 * self.rate / ECHO_BLOCK
-
     def restart(self) -> None:
         """Begin with a reference at its own number again, after a pause in which its place may have changed."""
         self.shift = 0.0

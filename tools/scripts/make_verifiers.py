@@ -18,13 +18,14 @@ from onnx import TensorProto, helper, numpy_helper
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.model.installed import encoders_folder
-from wakeword.verify.embedding import FLOOR_POWER
 from wakeword.verify.phoneme_verifier import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 
 _TIME_AXIS = 2
 _SPECIAL_TOKENS = ("<wb>", "<blank>")
 """Tokens that the recogniser has after those of its vocabulary."""
+_FLOOR_POWER = 100.0
+"""Smallest energy before the logarithm, of samples in the range of 16-bit integers: 20 dB."""
 
 
 def embedding_stream(embedding: onnx.ModelProto, mel: onnx.ModelProto) -> onnx.ModelProto:
@@ -121,7 +122,7 @@ def _log_mel(matrix: np.ndarray) -> tuple[list[onnx.NodeProto], dict[str, np.nda
     ]
     values = {
         "mel_matrix": matrix,
-        "floor": np.array(FLOOR_POWER, np.float32),
+        "floor": np.array(_FLOOR_POWER, np.float32),
         "per_decade": np.array(1 / np.log(10), np.float32),
         "two": np.array(2, np.float32),
         "image": np.array([1, 1, -1, 32], np.int64),

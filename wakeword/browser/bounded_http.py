@@ -97,7 +97,7 @@ class BoundedHandler(BaseHTTPRequestHandler):
     server_version = "wakeword"
     sys_version = ""
     error_message_format = "%(code)d %(message)s\n"
-    error_content_type = "text/plain; charset=utf-8"
+    error_content_type = TEXT
 
     def setup(self) -> None:
         super().setup()

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from wakeword.base.errors import ConfigError, reason_of
-from wakeword.browser.bounded_http import BoundedHandler, BoundedHttpServer
+from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer
 from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder
@@ -34,6 +34,7 @@ _POLICY = (
 )
 """Nothing is loaded from another host, or sent to one."""
 _HEADERS = {
+    "Content-Security-Policy": _POLICY,
     "Permissions-Policy": "microphone=(self)",
     # Pages of other sites can keep no handle of its window.
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -45,17 +46,15 @@ _HEADERS = {
 class PageServer(BoundedHttpServer):
     """Serves files by their paths, and nothing else. Only this machine can connect. A context manager."""
 
-    def __init__(self, files: Mapping[str, Path], *, home: str, port: int, policy: str | None = _POLICY) -> None:
+    def __init__(self, files: Mapping[str, Path], *, home: str, port: int) -> None:
         """``files``: path, without the slash in front, -> file. ``home``: the path to which ``/`` leads.
 
-        ``port`` 0 is a free one; ``policy``: the Content-Security-Policy of every answer. Raises ``ConfigError`` if the
-        port cannot be listened on.
+        ``port`` 0 is a free one. Raises ``ConfigError`` if the port cannot be listened on.
         """
         self.files = {f"/{path}": file for path, file in files.items()}
         self.home = f"/{home}"
-        fields = _HEADERS if policy is None else {"Content-Security-Policy": policy, **_HEADERS}
         try:
-            super().__init__(("127.0.0.1", port), _Handler, headers=fields)
+            super().__init__(("127.0.0.1", port), _Handler, headers=_HEADERS)
         except (OSError, OverflowError) as error:
             raise ConfigError(f"expected a free port, got {port}: {reason_of(error)}; give another --port") from error
 
@@ -78,7 +77,7 @@ class _Handler(BoundedHandler):
         # A web site with a name that leads here (DNS rebinding) gets nothing.
         if not all(is_own_host(host.strip()) for host in self.headers.get_all("Host") or []):
             text = b"expected an address or localhost as the host, got another name\n"
-            self.send(HTTPStatus.MISDIRECTED_REQUEST, {"Content-Type": "text/plain; charset=utf-8"}, text)
+            self.send(HTTPStatus.MISDIRECTED_REQUEST, {"Content-Type": TEXT}, text)
             return
         path = unquote(urlsplit(self.path).path)
         if path == "/":
@@ -86,13 +85,13 @@ class _Handler(BoundedHandler):
             return
         file = self.server.files.get(f"{path}index.html" if path.endswith("/") else path)
         if file is None:
-            self.send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"no such file\n")
+            self.send(HTTPStatus.NOT_FOUND, {"Content-Type": TEXT}, b"no such file\n")
             return
         try:
             with file.open("rb") as opened:
                 data, changed = opened.read(), file.stat()
         except OSError:
-            self.send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"the file is gone\n")
+            self.send(HTTPStatus.NOT_FOUND, {"Content-Type": TEXT}, b"the file is gone\n")
             return
         tag = f'"{changed.st_mtime_ns:x}-{len(data):x}"'
         headers = {"ETag": tag, "Last-Modified": formatdate(changed.st_mtime, usegmt=True)}

@@ -22,8 +22,6 @@ from wakeword.format.session import bound_call, run_session
 STEP_FRAMES = 8
 """Frames from one embedding to the next."""
 DIMENSION = 96
-FLOOR_POWER = 100.0
-"""Smallest energy before the logarithm, of samples in the range of 16-bit integers: 20 dB."""
 WARM_UP = 9
 """Steps from the beginning of a stream before its first embedding that saw all its 76 frames."""
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PACKAGE = "pymicro_wakeword"
-
 
 class MicroEngine:
     """The mean of the last probabilities, as many as the manifest says, one each 30 ms."""
@@ -41,7 +39,7 @@ ENGINE = Contender(
     name="microwakeword",
     title="microWakeWord",
     distribution="pymicro-wakeword",
-    package=_PACKAGE,
+    package="pymicro_wakeword",
     open=MicroEngine,
     read=lambda path, data: read_manifest_of("micro", path, data),
     check=lambda folder: check_network(folder, MICRO_INPUT),

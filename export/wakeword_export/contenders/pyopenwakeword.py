@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PACKAGE = "pyopen_wakeword"
 _VERSION = re.compile(r"_v\d[\d.]*$")
 """As in hey_jarvis_v0.1."""
 _TFLITE = b"TFL3"
@@ -70,7 +69,7 @@ ENGINE = Contender(
     name="openwakeword",
     title="openWakeWord",
     distribution="pyopen-wakeword",
-    package=_PACKAGE,
+    package="pyopen_wakeword",
     open=OpenEngine,
     read=_read,
     check=lambda folder: check_network(folder, OPEN_INPUT),

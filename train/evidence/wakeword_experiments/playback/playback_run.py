@@ -179,7 +179,9 @@ def _losses(kind: str, reference: Array, room: Array) -> list[Row]:
             part = slice(second * SAMPLE_RATE, (second + 2) * SAMPLE_RATE)
             loss = 10 * np.log10(np.sum(microphone[part] ** 2) / np.sum(left[part] ** 2))
             rows.append({"measure": "loss", "kind": kind, "drift_ppm": drift, "second": second, "db": float(loss)})
-        rows.append({"measure": "drift", "kind": kind, "drift_ppm": drift, "found_ppm": canceller.drift_ppm})
+        rows.append(
+            {"measure": "drift", "kind": kind, "drift_ppm": drift, "found_ppm": -1e6 * canceller.rate / ECHO_BLOCK}
+        )
     return rows
 
 
