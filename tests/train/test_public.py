@@ -41,4 +41,4 @@ def test_the_options_need_no_training_packages(arguments: list[str], status: int
 
 def test_the_help_names_every_method() -> None:
     text = CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "200"}).output
-    assert all(name in text for name in METHODS)
+    assert all(method.name in text for method in METHODS)

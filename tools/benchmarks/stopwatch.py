@@ -65,7 +65,7 @@ def settle(listener: Listener, audio: Pcm) -> None:
 
 def cpu_ms_per_second(listener: Listener, audio: Pcm, block: int) -> float:
     """CPU time of all threads, in milliseconds per second of audio."""
-    return cost(listener, _pieces(audio, block), len(audio) / SAMPLE_RATE).cpu_ms_per_second
+    return cost(listener, _pieces(audio, block), len(audio) / SAMPLE_RATE)[0]
 
 
 def _pieces(audio: Pcm, block: int) -> list[Pcm]:

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,6 @@ _WARN_ABOVE, _BAD_ABOVE = 0.2, 0.7
 """Share of a core that listening may take."""
 
 
-class Cost(NamedTuple):
-    """The measured cost of processing some audio."""
-
-    cpu_ms_per_second: float
-    """CPU milliseconds of all threads per second of audio."""
-    real_time_factor: float
-    """Elapsed seconds per second of audio."""
-
-
 def speech_like(seconds: float, random: np.random.Generator) -> Pcm:
     """White noise that swells and fades three times a second and never pauses: no gate can skip any of it.
 
@@ -45,12 +36,12 @@ def speech_like(seconds: float, random: np.random.Generator) -> Pcm:
     return np.asarray(swelling.round(), np.int16)
 
 
-def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> Cost:
-    """The cost of pushing these blocks, ``seconds`` of audio in total."""
+def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> tuple[float, float]:
+    """CPU milliseconds of all threads, and elapsed seconds, per second of audio that is pushed: ``seconds`` in total."""
     cpu, clock = time.process_time(), time.perf_counter()
     for block in blocks:
         push(block)
-    return Cost(1_000 * (time.process_time() - cpu) / seconds, (time.perf_counter() - clock) / seconds)
+    return 1_000 * (time.process_time() - cpu) / seconds, (time.perf_counter() - clock) / seconds
 
 
 def examine_processor(model: str) -> Finding:

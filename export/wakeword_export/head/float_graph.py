@@ -4,7 +4,6 @@ One graph of built-in operators of TFLite is written as both.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,13 +23,6 @@ _NODES = [
     *("MatMul", "Softmax", "Mul", "ReduceSum", "MatMul", "Reshape", "Add"),
 ]
 """The graph of a head as `wakeword train` writes it."""
-
-
-class HeadFiles(NamedTuple):
-    """What openWakeWord's engines run."""
-
-    tflite: bytes
-    onnx: bytes
 
 
 class HeadGraph(FlatModel):
@@ -81,12 +73,12 @@ class HeadGraph(FlatModel):
 
         return run
 
-    def written(self, logit: int, *, scale: float, shift: float, description: str) -> HeadFiles:
-        """The files with the probability of ``scale * logit + shift``, of ``logit (1, 1)``."""
+    def written(self, logit: int, *, scale: float, shift: float, description: str) -> tuple[bytes, bytes]:
+        """The files, TFLite and ONNX, with the probability of ``scale * logit + shift``, of ``logit (1, 1)``."""
         moved = self.linear(logit, np.array([[scale]], np.float32), np.array([shift], np.float32))
         score = self.apply(flat.LOGISTIC, [moved], (1, 1))
         onnx = onnx_bytes(self, self.given, score, name="head of wakeword", description=description)
-        return HeadFiles(self.to_bytes([self.given], [score], description=description), onnx)
+        return self.to_bytes([self.given], [score], description=description), onnx
 
 
 def head_weights(data: bytes) -> dict[str, Array]:

@@ -82,9 +82,9 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     require_silence(listener.scores, point.threshold(USUAL_THRESHOLD), after)
     phrase, name = card.phrase, engine_name(card.phrase)
     about = f"{phrase}, made by wakeword {__version__}"
-    files = graph.written(logit, scale=point.scale, shift=-point.scale * point.logit, description=about)
-    (folder / f"{name}.tflite").write_bytes(files.tflite)
-    (folder / f"{name}.onnx").write_bytes(files.onnx)
+    tflite, onnx = graph.written(logit, scale=point.scale, shift=-point.scale * point.logit, description=about)
+    (folder / f"{name}.tflite").write_bytes(tflite)
+    (folder / f"{name}.onnx").write_bytes(onnx)
     settings = {"probability_cutoff": USUAL_THRESHOLD}
     described = {"type": "openWakeWord", "wake_word": phrase, "model": f"{name}.tflite", "openWakeWord": settings}
     write_json(folder / f"{name}.json", {**described, "wakeword": {"version": __version__, "promise": content}})

@@ -82,13 +82,13 @@ def test_both_files_of_a_word_say_the_same_of_the_network_that_is_included(tmp_p
     graph = HeadGraph()
     fit = fit_of_word(graph, EmbeddedPhonemes.read(), verifier.phonemes, verifier.phoneme_losses)
     assert fit is not None
-    files = graph.written(fit, scale=2.0, shift=3.0, description="a word")
-    session = open_session(files.onnx)
+    tflite, onnx = graph.written(fit, scale=2.0, shift=3.0, description="a word")
+    session = open_session(onnx)
     looks = 8 * LOOKS
     found = [session.run(None, {"embeddings": looks[None, at : at + 16]})[0].item() for at in range(25)]
     assert len({round(one, 3) for one in found}) > 5
     engine = pytest.importorskip("pyopen_wakeword", reason="needs pyopen-wakeword, whose library runs TFLite files")
-    (tmp_path / "word.tflite").write_bytes(files.tflite)
+    (tmp_path / "word.tflite").write_bytes(tflite)
     model = engine.OpenWakeWord.from_model(tmp_path / "word.tflite")
     assert [score for one in looks for score in model.process_streaming(one[None, None, None])] == pytest.approx(
         found, abs=1e-4

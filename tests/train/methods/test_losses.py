@@ -12,7 +12,7 @@ from wakeword.base.errors import ConfigError
 from wakeword_train.fitting import mean_health
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig
-from wakeword_train.methods.registry import METHODS, LossSettings
+from wakeword_train.methods.registry import LossSettings, method_named
 
 FIXED = AdversaryConfig(radius=1.0, gamma=1.0, steps=0, sigma_smoothing=1)
 
@@ -37,7 +37,7 @@ def test_mu_is_the_papers_weight_of_a_sum_over_the_batch(method: str, n: int, mu
         return slope(points)
 
     settings = LossSettings(dataclasses.replace(FIXED, mu=mu))
-    loss, _ = METHODS[method].loss(settings)(watched, points, labels, torch.Generator())
+    loss, _ = method_named(method).loss(settings)(watched, points, labels, torch.Generator())
     rows, targets = points[:n], labels[:n]
     adversaries = seen[-1][n:]
     assert len(adversaries) == 5
@@ -76,7 +76,7 @@ def test_the_mean_of_healths_has_the_sum_of_their_fallbacks() -> None:
 
 def test_a_batch_without_a_positive_has_no_adversary() -> None:
     points, _ = points_and_labels()
-    loss, health = METHODS["drocc-oe"].loss(LossSettings(FIXED))(
+    loss, health = method_named("drocc-oe").loss(LossSettings(FIXED))(
         slope, points, torch.zeros(20).double(), torch.Generator()
     )
     assert health is None

@@ -1,9 +1,8 @@
 """The training methods by name: one record each, with all that the rest of the package needs to know about it."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from torch import nn
@@ -67,7 +66,7 @@ class Method:
         return None if self.head is None else functools.partial(self.head, self.own_settings(own))
 
 
-_BUILT_IN = (
+METHODS = (
     Method("drocc-lf", lambda settings: DroccLoss(settings.adversary, "learned")),
     Method("drocc-oe", lambda settings: DroccLoss(settings.adversary, "euclidean")),
     Method(DEFAULT_METHOD, lambda settings: cross_entropy, warmup=None),
@@ -78,9 +77,7 @@ _BUILT_IN = (
         one_class=True,
     ),
 )
-
-METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _BUILT_IN})
-"""The methods that come with the package, by name."""
+"""The methods that come with the package."""
 
 
 def method_named(name: str) -> Method:
@@ -88,4 +85,4 @@ def method_named(name: str) -> Method:
 
     Raises ``ConfigError`` for an unknown name and for an entry point that does not give a method of its name.
     """
-    return registered(name, _BUILT_IN, ENTRY_POINTS, "method")
+    return registered(name, METHODS, ENTRY_POINTS, "method")

@@ -3,9 +3,9 @@
 import dataclasses
 
 from wakeword_train.methods.losses import Loss
-from wakeword_train.methods.registry import METHODS, LossSettings
+from wakeword_train.methods.registry import LossSettings, method_named
 
-_DROCC = METHODS["drocc"]
+_DROCC = method_named("drocc")
 
 
 def _loss(settings: LossSettings) -> Loss:
