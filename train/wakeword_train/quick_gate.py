@@ -56,7 +56,7 @@ def quick_gate(pack: RecognisedPack, network: Path, keyword: QuickKeyword, asked
 
 def _fits(heard: Array, keyword: QuickKeyword) -> Scores:
     starts = np.arange(0, len(heard) - STEPS + 1, MAX_PHONEME_STEP // STEP_FRAMES)
-    return search_for((keyword,)).fits_of(heard[starts[:, None] + np.arange(STEPS)])[:, 0]
+    return search_for((keyword,)).fits(heard[starts[:, None] + np.arange(STEPS)])[:, 0]
 
 
 def quick_outputs(mfcc: Array, network: Path) -> Array:

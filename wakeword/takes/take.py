@@ -109,16 +109,9 @@ def is_clipped(block: Samples) -> bool:
 
 
 class TakeStream:
-    """One take from a stream of blocks: first the counts, then the recording. Time is counted in the stream's samples.
+    """One take from a stream of blocks: first the counts, then the recording. Time is counted in the stream's samples."""
 
-    Raises ``ConfigError`` for less than half a second.
-    """
-
-    def __init__(self, sample_rate: int, *, counts: int = 3, seconds: float = 2.0) -> None:
-        if seconds < 0.5 or counts < 0:
-            raise ConfigError(
-                f"expected takes of at least 0.5 s after 0 or more counts, got {seconds:g} s and {counts}"
-            )
+    def __init__(self, sample_rate: int, *, counts: int, seconds: float) -> None:
         step = round(COUNT_SECONDS * sample_rate)
         self._announcements = [(number * step, counts - number) for number in range(counts + 1)]
         self._start = counts * step

@@ -55,7 +55,7 @@ class QuickKeyword:
 
     def fit(self, steps: Array) -> float:
         """How well the word fits at the end of ``(STEPS, width)``; see ``QuickSearch``."""
-        return search_for((self,)).fits(steps)[0]
+        return float(search_for((self,)).fits(steps)[0])
 
 
 @lru_cache(maxsize=64)
@@ -97,12 +97,11 @@ class QuickSearch:
         self._lost = np.array([[loss] for _, loss in tokens], np.float32)
         self._first_tokens = np.cumsum([0, *map(len, sounds[:-1])])
 
-    def fits(self, steps: Array) -> list[float]:
-        """How well each word fits at the end of ``(STEPS, width)``: at most 0, and minus infinity if it cannot."""
-        return list(map(float, self.fits_of(steps)))
+    def fits(self, steps: Array) -> Scores:
+        """How well each word fits at the end of each of any number of looks: at most 0, minus infinity if it cannot.
 
-    def fits_of(self, steps: Array) -> Scores:
-        """``fits`` of any number of looks, ``(*looks, STEPS, width)``: ``(*looks, words)``."""
+        ``(*looks, STEPS, width)`` -> ``(*looks, words)``.
+        """
         looks = steps.shape[:-2]
         heard = np.full((*looks, len(self._tokens) + 1, _OUTPUTS * STEPS), _NEVER, np.float32)
         heard[..., :-1, :] = steps.reshape(*looks, _OUTPUTS * STEPS, len(self._tokens)).swapaxes(-1, -2)

@@ -166,7 +166,7 @@ class AmplifiedSound:
             self._quick_words += (keyword,)
         search, newest = search_for(self._quick_words), self._quick.newest
         fits = self._once(search, end, lambda: search.fits(newest(frame_at(end), STEPS, self.samples_of)))
-        return fits[self._quick_words.index(keyword)]
+        return float(fits[self._quick_words.index(keyword)])
 
     def log_probabilities(self, network: PhonemeNetwork, end: int) -> Array:
         """What the recogniser hears up to sample ``end``, ``(frames, tokens)``."""

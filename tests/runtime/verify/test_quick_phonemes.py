@@ -58,9 +58,9 @@ def test_a_word_fits_the_same_whatever_other_words_are_searched(
             ways.append(tuple(tuple(map(str, phoneme)) for phoneme in way))
             losses.append(tuple(tuple(float(random.integers(0, 3)) for _ in phoneme) for phoneme in way))
         some.append(QuickKeyword(quick, ways, losses if word % 2 else ()))
-    assert QuickSearch(some).fits(steps) == [one.fit(steps) for one in some]
+    assert QuickSearch(some).fits(steps).tolist() == [one.fit(steps) for one in some]
     looks = np.stack([steps, steps[::-1], 2 * steps])
-    assert QuickSearch(some).fits_of(looks).tolist() == [QuickSearch(some).fits(look) for look in looks]
+    assert QuickSearch(some).fits(looks).tolist() == [QuickSearch(some).fits(look).tolist() for look in looks]
 
 
 def test_what_it_hears_is_the_same_wherever_the_steps_began(quick: QuickPhonemes) -> None:
