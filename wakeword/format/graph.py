@@ -173,8 +173,8 @@ def _node(reader: Reader, field: Field) -> Node:
         name, form = _text(attribute["name"]), _number(attribute["type"])
         # A value in the field of another type is one that another reader does not see.
         other = {_INT: "ints", _INTS: "i"}.get(form)
-        if name not in OPERATORS[kind] or name in attributes or other is None or attribute[other]:
-            raise ModelError(f"expected {kind} with the attributes {sorted(OPERATORS[kind])}, got {shortened(name)!r}")
+        if name not in OPERATORS[kind][1] or name in attributes or other is None or attribute[other]:
+            raise ModelError(f"expected {kind} with the attributes {list(OPERATORS[kind][1])}, got {shortened(name)!r}")
         attributes[name] = tuple(signed(field.value) for field in (*attribute["i"], *attribute["ints"]))
     inputs, outputs = (tuple(decoded_text(field.content) for field in node[name]) for name in ("input", "output"))
     return Node(kind, inputs, outputs, attributes)

@@ -1,7 +1,7 @@
 """The operators that a model's graph may use, and the shapes of what they give."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,28 +34,13 @@ Values = Sequence[tuple[int, ...] | None]
 Rule = Callable[[Node, Sequence[Shape], Values], Sequence[Shape]]
 """Node, shapes of its inputs, and their values -> shapes of its outputs."""
 
-OPERATORS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("Add", "Div", "Exp", "Identity", "MatMul", "Max", "Mul", "Neg", "Relu", "Reshape"), frozenset()),
-    **dict.fromkeys(("Squeeze", "Sub", "Unsqueeze"), frozenset()),
-    "Cast": frozenset({"to"}),
-    "GRU": frozenset({"hidden_size", "linear_before_reset"}),
-    "Gemm": frozenset({"transB"}),
-    "LSTM": frozenset({"hidden_size"}),
-    "ReduceMax": frozenset({"axes", "keepdims"}),
-    "ReduceSum": frozenset({"keepdims"}),
-    "ReduceSumSquare": frozenset({"axes", "keepdims"}),
-    "Softmax": frozenset({"axis"}),
-    "Transpose": frozenset({"perm"}),
-}
-"""All that ``wakeword train`` writes into a model and into the head of its second stage, with their attributes."""
-
 
 def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[str, tuple[int, ...]]) -> Sequence[Shape]:
     """The shapes of a node's outputs. ``ModelError`` if it cannot run on its inputs."""
     try:
         # An input that is left out has an empty name.
         inputs = [shapes[name] if name else () for name in node.inputs]
-        outputs = _RULES[node.kind](node, inputs, [constants.get(name) for name in node.inputs])
+        outputs = OPERATORS[node.kind][0](node, inputs, [constants.get(name) for name in node.inputs])
     except (ValueError, IndexError, KeyError, TypeError) as error:
         known = [shapes.get(name) for name in node.inputs]
         raise ModelError(f"the graph does not run: a {node.kind} of inputs of the shapes {known}"[:300]) from error
@@ -157,16 +142,24 @@ def _axes(listed: Sequence[int], rank: int) -> set[int]:
     return axes
 
 
-_RULES: Mapping[str, Rule] = {
-    "Cast": _cast,
-    **dict.fromkeys(("Exp", "Identity", "Neg", "Relu", "Softmax"), _same),
-    **dict.fromkeys(("Add", "Div", "Max", "Mul", "Sub"), lambda node, shapes, values: [np.broadcast_shapes(*shapes)]),
-    **dict.fromkeys(("GRU", "LSTM"), _recurrent),
-    **dict.fromkeys(("ReduceMax", "ReduceSum", "ReduceSumSquare"), _reduced),
-    "Gemm": _gemm,
-    "MatMul": _product,
-    "Reshape": _reshape,
-    "Squeeze": _squeeze,
-    "Transpose": _transpose,
-    "Unsqueeze": _unsqueeze,
+def _broadcast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+    return [np.broadcast_shapes(*shapes)]
+
+
+OPERATORS: Mapping[str, tuple[Rule, Collection[str]]] = {
+    **dict.fromkeys(("Exp", "Identity", "Neg", "Relu"), (_same, ())),
+    **dict.fromkeys(("Add", "Div", "Max", "Mul", "Sub"), (_broadcast, ())),
+    **dict.fromkeys(("ReduceMax", "ReduceSumSquare"), (_reduced, ("axes", "keepdims"))),
+    "Cast": (_cast, ("to",)),
+    "GRU": (_recurrent, ("hidden_size", "linear_before_reset")),
+    "Gemm": (_gemm, ("transB",)),
+    "LSTM": (_recurrent, ("hidden_size",)),
+    "MatMul": (_product, ()),
+    "ReduceSum": (_reduced, ("keepdims",)),
+    "Reshape": (_reshape, ()),
+    "Softmax": (_same, ("axis",)),
+    "Squeeze": (_squeeze, ()),
+    "Transpose": (_transpose, ("perm",)),
+    "Unsqueeze": (_unsqueeze, ()),
 }
+"""All that ``wakeword train`` writes into a model and into the head of its second stage, with their attributes."""

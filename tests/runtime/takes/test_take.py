@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from support.builders import CHUNKS, bursts, in_chunks
 
-from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 from wakeword.takes.take import COUNT_SECONDS, Fault, TakeStream, examine, is_clipped
 
