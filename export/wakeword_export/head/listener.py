@@ -79,7 +79,7 @@ def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Li
     """
     seen, positives, streams = SeenRecordings(warn), list[float](), list[Scores]()
     seconds = 0.0
-    for read, kind, scores in _scored(listener, recordings, seen):
+    for read, kind, scores in _scored(listener, recordings, warn):
         if not seen.is_new(read, kind):
             continue
         if kind is Kind.POSITIVE:
@@ -98,7 +98,7 @@ def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Li
 
 
 def _scored(
-    listener: ExportListener, recordings: Selection, seen: SeenRecordings
+    listener: ExportListener, recordings: Selection, warn: Line
 ) -> Iterator[tuple[ReadRecording, Kind, Scores]]:
     """The recordings that can be read, each with its scores."""
     for item in items_of(recordings):
@@ -108,6 +108,6 @@ def _scored(
             scores = listener.scores(chain(hashed, after))
             read = hashed.recording(item.name)
         except AudioError as error:
-            seen.unreadable(str(error))
+            warn(f"skipped: {error}")
         else:
             yield read, item.kind, scores

@@ -44,8 +44,8 @@ def die_after_15(item: int) -> int:
     return item
 
 
-def run_for_long(folder: str) -> str:
-    return run_program(["sh", "-c", f"cd '{folder}'; touch began; sleep 2; touch late"])
+def run_for_long(folder: str) -> None:
+    run_program(["sh", "-c", f"cd '{folder}'; touch began; sleep 2; touch late"])
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -30,8 +30,6 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 class Whistle:
-    engine = "{name}"
-
     def speak(self, text, voice, prosody=None):
         tones = [np.sin(np.arange(800) * (0.05 + ord(letter) / 1_000)) for letter in text]
         return np.concatenate(tones).astype(np.float32)

@@ -80,7 +80,7 @@ def test_a_text_without_sound_is_refused(espeak: EspeakSynthesizer, text: str) -
 
 def test_an_unknown_voice_is_refused(espeak: EspeakSynthesizer) -> None:
     with pytest.raises(SynthesisError, match="expected a voice"):
-        espeak.speak("marvin", Voice("x:y", espeak.engine, "en", "nobody", "nobody", Split.TRAIN, "CC0-1.0"))
+        espeak.speak("marvin", Voice("x:y", "espeak-ng", "en", "nobody", "nobody", Split.TRAIN, "CC0-1.0"))
 
 
 def test_an_unknown_engine_is_refused() -> None:

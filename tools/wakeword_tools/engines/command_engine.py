@@ -27,7 +27,7 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from subprocess import PIPE
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 from wakeword.audio.audio_file import read_audio
@@ -44,11 +44,9 @@ SECONDS_TO_SPEAK = 30.0
 class CommandSynthesizer:
     """The command in a voice's ``locator``. Takes no phonemes."""
 
-    engine = COMMAND
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``, but the same each time only if the command is deterministic."""
-        require_plain_words(text, self.engine)
+        require_plain_words(text, COMMAND)
         prosody = prosody or Prosody()
         words = _words(voice.locator)
         if "{text}" in words and text.startswith("-"):
@@ -121,20 +119,20 @@ def _voice(program: str, command: str, table: dict[str, Any], licence: str) -> V
     return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, split, licence, command)
 
 
-def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SECONDS_TO_SPEAK) -> str:
-    """Run a program with ``text`` on standard input, and return what it prints.
+def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SECONDS_TO_SPEAK) -> None:
+    """Run a program with ``text`` on standard input.
 
     Raises ``SynthesisError`` if it cannot be started, fails, crashes or takes longer than ``timeout`` seconds. If it is
     stopped, for that reason or because this process is interrupted, the programs that it started are stopped too.
     """
     name = Path(arguments[0]).name
     try:
-        process = subprocess.Popen(arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
+        process = subprocess.Popen(arguments, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True)
     except (OSError, ValueError) as error:
         raise SynthesisError(f"{name} could not be started: {reason_of(error)}") from error
     with process:
         try:
-            printed, errors = process.communicate(text.encode(), timeout)
+            _, errors = process.communicate(text.encode(), timeout)
         except BaseException as error:
             _kill_with_children(process)
             if isinstance(error, subprocess.TimeoutExpired):
@@ -144,7 +142,6 @@ def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SE
         lines = errors.decode(errors="replace").strip().splitlines()
         how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
         raise SynthesisError(f"{name} {how}: {lines[-1][:200] if lines else 'it printed no error'}")
-    return printed.decode(errors="replace")
 
 
 def _kill_with_children(process: subprocess.Popen[bytes]) -> None:

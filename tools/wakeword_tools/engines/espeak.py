@@ -122,8 +122,6 @@ class EspeakSynthesizer:
     The library is loaded again for each text, so that the result does not depend on earlier texts.
     """
 
-    engine = ESPEAK
-
     def __init__(self) -> None:
         data = espeak_data()
         import espeakng_loader
@@ -141,7 +139,7 @@ class EspeakSynthesizer:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
         # espeak-ng silently speaks an unknown variant with its default speaker.
         if not self._speaks(voice):
-            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
+            raise SynthesisError(f"expected a voice of {ESPEAK}, got {voice.name!r}")
         with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (lib, rate):
             sound = collect(lib, text)
         if not sound.any():
@@ -151,7 +149,7 @@ class EspeakSynthesizer:
 
     def _speaks(self, voice: Voice) -> bool:
         """Whether it is one of its voices; the files of another language than English are copied when first needed."""
-        if voice.engine != self.engine or voice.variant not in self._variants:
+        if voice.engine != ESPEAK or voice.variant not in self._variants:
             return False
         if voice.language == ENGLISH:
             return voice.accent in ENGLISH_ACCENTS
@@ -194,7 +192,7 @@ class EspeakSynthesizer:
         language = ENGLISH if accent in ENGLISH_ACCENTS else accent
         voice = Voice(accent, ESPEAK, accent, "adam", "", Split.TRAIN, "", language=language)
         if not self._speaks(voice):
-            raise SynthesisError(f"expected an accent of {self.engine}, got {accent!r}")
+            raise SynthesisError(f"expected an accent of {ESPEAK}, got {accent!r}")
         return voice
 
 

@@ -39,8 +39,6 @@ _ACCENTS = {"a": "en-US", "b": _BRITISH, "e": "es", "f": "fr", "h": "hi", "i": "
 class KokoroSynthesizer:
     """Kokoro inside this process. Takes espeak-ng's phonemes, as espeak-ng reads the texts for it."""
 
-    engine = KOKORO
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
 

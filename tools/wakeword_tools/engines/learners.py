@@ -44,8 +44,6 @@ def as_learners_say(symbols: str, random: random.Random) -> str:
 class LearnersSynthesizer(KokoroSynthesizer):
     """See the module. A clip's sounds depend on its text, its voice and its prosody."""
 
-    engine = LEARNERS
-
     def sounds(self, symbols: str, text: str, voice: Voice, prosody: Prosody) -> str:
         """See ``KokoroSynthesizer``."""
         return as_learners_say(symbols, random.Random(zlib.crc32(f"{text} {voice.name} {prosody}".encode())))

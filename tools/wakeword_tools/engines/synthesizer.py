@@ -25,10 +25,6 @@ class Prosody:
 class Synthesizer(Protocol):
     """An engine that speaks."""
 
-    @property
-    def engine(self) -> str:
-        """The engine's name, as in ``Voice.engine``."""
-
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """The text spoken: ``(samples,)`` float32 mono at 16 kHz, always the same for the same arguments.
 

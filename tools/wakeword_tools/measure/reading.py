@@ -55,18 +55,12 @@ class HashedBlocks:
 
 
 class SeenRecordings:
-    """The recordings read so far, and the number of files left out."""
+    """The recordings read so far."""
 
     def __init__(self, warn: Line) -> None:
-        self.skipped = 0
         self._warn = warn
         self._first: dict[str, tuple[Kind, str]] = {}
         self._copies: list[tuple[str, str]] = []
-
-    def unreadable(self, error: str) -> None:
-        """Count and report a file that cannot be read."""
-        self.skipped += 1
-        self._warn(f"skipped: {error}")
 
     def is_new(self, recording: ReadRecording, kind: Kind) -> bool:
         """Whether it is not a copy of an earlier one. ``CalibrationError`` for copies if only one of them is a positive."""
@@ -78,7 +72,6 @@ class SeenRecordings:
                 f"expected a recording to be the wake word or not, but {first} among the {kind_in_words(first_kind)} "
                 f"and {recording.name} among the {kind_in_words(kind)} are the same sound; remove it from one of them"
             )
-        self.skipped += 1
         self._copies.append((recording.name, first))
         return False
 

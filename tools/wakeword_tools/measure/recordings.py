@@ -63,8 +63,6 @@ class Scored:
     """In the order of the scores."""
     sets: Sequence[ScoreSet]
     """One for each model."""
-    skipped: int
-    """Number of files that could not be read, or are copies of others."""
     synthetic: Sequence[ReadRecording] = ()
     """Synthetic positives in the order of their scores, if the positives among ``recordings`` are of people."""
     words: Sequence[Sequence[TimedWord]] = ()
@@ -136,18 +134,18 @@ def scored_rows(
     for kind, of_kind in groupby(rows, lambda row: row[0].kind):
         for _, file in of_kind:
             if file.recording is None:
-                seen.unreadable(file.error)
+                warn(f"skipped: {file.error}")
             elif seen.is_new(file.recording, kind):
                 used[kind].append(file)
         if (files := chosen.files.get(kind)) and not used[kind]:
             raise DataError(f"none of the {len(files)} {kind_in_words(kind)} could be used; see the warnings above")
     seen.report_copies()
     variants = max((len(row.scores) for of_kind in used.values() for row in of_kind), default=1)
-    return [_variant(number, used, chosen, models, seen.skipped) for number in range(variants)]
+    return [_variant(number, used, chosen, models) for number in range(variants)]
 
 
 def _variant(
-    number: int, used: Mapping[Kind, Sequence[ScoredFile]], chosen: Selection, models: Sequence[Subject], skipped: int
+    number: int, used: Mapping[Kind, Sequence[ScoredFile]], chosen: Selection, models: Sequence[Subject]
 ) -> Scored:
     """One of the ways in which clips were scored, with synthetic positives apart from recordings of people.
 
@@ -183,7 +181,7 @@ def _variant(
     positives = judged[Kind.POSITIVE]
     has_words = all(row.words for row in positives)
     words = [[row.words[index] for row in positives] for index in range(len(models))] if has_words else []
-    return Scored(recordings, sets, skipped, [row.recording for row in apart], words)
+    return Scored(recordings, sets, [row.recording for row in apart], words)
 
 
 def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Subject]) -> _Row:
