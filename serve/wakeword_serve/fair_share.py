@@ -23,23 +23,6 @@ _LOAD_SECONDS = 5.0
 _T = TypeVar("_T")
 
 
-class Allowance:
-    """Seconds that come with the time, ``pace`` for each; of those that no one takes ``most`` are saved."""
-
-    def __init__(self, pace: float, most: float, *, saved: float = 0.0) -> None:
-        self._pace, self._most, self.saved = pace, most, saved
-        self._at = monotonic()
-
-    def take(self, seconds: float) -> float:
-        """Take as many as there are; return how many are lacking."""
-        now = monotonic()
-        self.saved = min(self._most, self.saved + self._pace * (now - self._at))
-        self._at = now
-        lacking = max(0.0, seconds - self.saved)
-        self.saved = max(0.0, self.saved - seconds)
-        return lacking
-
-
 class ScoringThreads:
     """The threads of an executor in which all streams are scored, and what streams wait for. For one event loop."""
 
@@ -74,21 +57,28 @@ class ScoringThreads:
 
 
 class ClientBudget:
-    """What one connection gets."""
+    """What one connection gets: ``PACE`` seconds of audio for each second; of what it does not take ``AHEAD`` are saved."""
 
     def __init__(self, threads: ScoringThreads, peer: str = "", *, is_paced: bool = False) -> None:
         """``peer``: its address and port; ``is_paced``: whether it waits when it is ahead."""
         self.peer, self.address = peer, address_of(peer)
         self.threads, self._is_paced = threads, is_paced
-        self._budget = Allowance(PACE, AHEAD, saved=AHEAD)
+        self._saved, self._at = AHEAD, monotonic()
 
     async def turn(self, seconds: float = 0.0) -> None:
         """Wait until the connection may have so much more audio, or what takes as long, and until others had their turn."""
         self.threads.heard += seconds
-        lacking = self._budget.take(max(seconds, _EVENT_SECONDS))
+        lacking = self._take(max(seconds, _EVENT_SECONDS))
         if self._is_paced and lacking > 0:
             await asyncio.sleep(lacking / PACE)
-            self._budget.take(lacking)
+            self._take(lacking)
         began = monotonic()
         await asyncio.sleep(0)
         self.threads.worked += monotonic() - began if seconds else 0.0
+
+    def _take(self, seconds: float) -> float:
+        """Take as many as are saved; return how many are lacking."""
+        now = monotonic()
+        saved, self._at = min(AHEAD, self._saved + PACE * (now - self._at)), now
+        self._saved = max(0.0, saved - seconds)
+        return max(0.0, seconds - saved)

@@ -24,7 +24,7 @@ from wakeword.cli.options import PointOptions
 from wakeword_serve import fair_share
 from wakeword_serve.client_stream import ListeningStream, StreamSettings
 from wakeword_serve.connection import Connection, TimeLimits
-from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, Allowance, ClientBudget, ScoringThreads
+from wakeword_serve.fair_share import AHEAD, FLUSH_SECONDS, PACE, ClientBudget, ScoringThreads
 from wakeword_serve.status_pages import Web
 from wakeword_serve.wire import encode
 from wakeword_serve.wire_audio import PcmFormat
@@ -50,15 +50,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_taken_is_never_more_than_the_clock_allows(clock: Clock, seed: int) -> None:
     random = np.random.default_rng(seed)
-    allowance, began, taken = Allowance(1.5, 10, saved=4), clock.now, 0.0
+    budget, began, taken = ClientBudget(ScoringThreads()), clock.now, 0.0
     for _ in range(500):
         clock.now += float(random.exponential(1))
         wanted = float(random.exponential(2))
-        lacking = allowance.take(wanted)
+        lacking = budget._take(wanted)
         assert 0 <= lacking <= wanted
         taken += wanted - lacking
-        assert taken <= 4 + 1.5 * (clock.now - began) + 1e-6
-        assert 0 <= allowance.saved <= 10
+        assert taken <= AHEAD + PACE * (clock.now - began) + 1e-6
 
 
 @pytest.mark.parametrize(("is_paced", "expected"), [(True, (3_600 - AHEAD) / PACE), (False, 0)])
