@@ -12,6 +12,7 @@ from support import ROOT
 from support.separate_process import SeparateProcess
 from support.source import INSTALLED, PACKAGES, below, modules
 
+from wakeword.base.plugins import extra_of
 from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
 
@@ -103,10 +104,10 @@ def test_a_package_needs_those_below_it(package: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_extra_of_a_command_installs_its_package(name: str) -> None:
-    command = COMMANDS[name]
-    package = command.place.split(".")[0]
-    assert package in {"wakeword"} | installed_by(*(EXTRAS[command.extra] if command.extra else ()))
-    assert bool(command.extra) == (package != "wakeword")
+    package = COMMANDS[name].place.split(".")[0]
+    extra = extra_of(package)
+    assert package in {"wakeword"} | installed_by(*(EXTRAS[extra] if extra else ()))
+    assert bool(extra) == (package != "wakeword")
 
 
 def test_what_an_extra_installs_of_the_checkout_lies_where_it_says() -> None:

@@ -30,7 +30,7 @@ from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, encoders_folder
-from wakeword.verify.embedding import DIMENSION, embeddings_of
+from wakeword.verify.embedding import DIMENSION, STEP_FRAMES, embeddings_of
 from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
@@ -41,7 +41,6 @@ from wakeword_train.pack.starter import (
     PACK_VERSION,
     STARTER,
     SUFFIX,
-    UNIT,
     BlockCodec,
     PackedRecording,
     Phonemes,
@@ -49,6 +48,8 @@ from wakeword_train.pack.starter import (
 )
 
 _CONFIG = FeatureConfig()
+_UNIT = BLOCK * STEP_FRAMES
+"""Each recording holds a multiple of this number of frames."""
 _LISTED, _MAX_LISTED = 8.0, 8
 """Tokens of a frame are listed if they lose less than this, and of these so many at most."""
 _PHONEME_FRAME = SAMPLE_RATE // 50
@@ -128,7 +129,7 @@ def packed_recordings(
         if turn.path != path:
             path, whole = turn.path, read_audio(turn.path)
         first, last = (round(min(time * SAMPLE_RATE, len(whole))) for time in turn.span)
-        frames = _CONFIG.frames_in(last - first) // UNIT * UNIT
+        frames = _CONFIG.frames_in(last - first) // _UNIT * _UNIT
         if frames:
             samples = whole[first : first + _CONFIG.samples_in(frames)]
             length = frames / FRAMES_A_SECOND

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from wakeword.base.errors import WakewordError
-from wakeword.base.plugins import extra_of, load_part
+from wakeword.base.plugins import load_part
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.example_lines import EXAMPLES
@@ -32,11 +32,6 @@ class Command(NamedTuple):
     """The first line of the docstring there."""
     work: str = ""
     """``module:function`` that takes the options and is imported when the command runs, as help must not wait for it."""
-
-    @property
-    def extra(self) -> str:
-        """The extra that installs it; empty if its package is this one."""
-        return extra_of(self.place.split(".")[0])
 
     def load(self) -> Callable[..., Any]:
         """Import its module, only now: listening must not wait for training's. ``ConfigError`` if it is not installed."""

@@ -13,6 +13,7 @@ import pytest
 from support.each_command import INSTALLED_COMMANDS, each_command
 from support.separate_process import SeparateProcess
 
+from wakeword.base.plugins import extra_of
 from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
 from wakeword.model.installed import assets_folder
@@ -175,9 +176,9 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
         (TRAINING_PACKAGES, ["calibrate", "--model", "marvin.onnx", "--positives", "."], "tools"),
         (TRAINING_PACKAGES, ["evaluate", "--keyword", "marvin", "--positives", "."], "tools"),
         *(
-            (OTHERS, [name, *options], one.extra)
+            (OTHERS, [name, *options], extra)
             for name, one in COMMANDS.items()
-            if one.extra
+            if (extra := extra_of(one.place.split(".")[0]))
             for options in ([], ["--help"])
         ),
         (["wakeword_train"], ["train", "marvin"], "train"),

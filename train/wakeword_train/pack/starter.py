@@ -26,7 +26,6 @@ from wakeword.base.errors import ConfigError, DataError, reason_of
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.training_record import DAMAGED_ARCHIVE
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech
 
@@ -75,8 +74,6 @@ BACKGROUND_PACKAGE = "wakeword_background"
 """The package that holds it: 14 MB that a computer which only listens does not need."""
 SUFFIX = ".pack"
 FRAMES_A_SECOND = 100
-UNIT = BLOCK * STEP_FRAMES
-"""Each recording holds a multiple of this number of frames."""
 FRAMES_OF_PHONEME = 2
 """MFCC frames in one frame of the phoneme recogniser."""
 LOSS_STEP = 0.25

@@ -110,7 +110,10 @@ class SecondStageTraining:
         logits = self._background_logits(DEFAULT_HOP)
         best = [best_of_span(recording, self.settings.span) for recording in logits]
         held_out = self.held_out()
-        positives = self._logits_of(Kind.POSITIVE, held_out.get(Kind.POSITIVE, []))
+        positives = {
+            row: window_logits(self.model, self.stores[Kind.POSITIVE].wave(row), late=self.draft.late)
+            for row in held_out.get(Kind.POSITIVE, [])
+        }
         spoken = held_out.get(Kind.BACKGROUND, [])
         candidates = Candidates([best[row] for row in spoken], self.speech.hours(spoken))
         gate = candidates.gate([float(logits_of_clip.max()) for logits_of_clip in positives.values()], self.settings)
@@ -187,9 +190,6 @@ class SecondStageTraining:
         if clip.split is Split.VALIDATION:
             return self.model
         return next((model for other, model in self.stand_ins if other.may_judge(clip)), None)
-
-    def _logits_of(self, kind: Kind, rows: Sequence[int]) -> dict[int, Scores]:
-        return {row: window_logits(self.model, self.stores[kind].wave(row), late=self.draft.late) for row in rows}
 
     def _background_logits(self, hop: int) -> list[Scores]:
         """The logits of every recording, by a first stage that was not trained on it if there is one."""
