@@ -4,7 +4,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -311,17 +310,8 @@ class SpeechOrigin(nn.Module):
         """Its error, both origins alike; the network learns from ``-weight`` times it."""
         errors = []
         for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
-            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]  # of torch
+            heard = steps[part]
+            heard.register_hook(lambda gradient: -weight * gradient)  # type: ignore[no-untyped-call]  # of torch
+            guess = self.guess(heard)[:, 0].mean(dim=1)
             errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
         return (errors[0] + errors[1]) / 2
-
-
-class _Reversed(torch.autograd.Function):
-    @staticmethod
-    def forward(context: Any, values: Tensor, weight: float) -> Tensor:
-        context.weight = weight
-        return values.view_as(values)
-
-    @staticmethod
-    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return -context.weight * gradient, None
