@@ -190,15 +190,9 @@ class EmbeddingStream:
 
     def __init__(self, network: EmbeddingNetwork) -> None:
         self._steps = EmbeddingSteps(network, network.sizes)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin a new stream."""
         self._known: dict[int, Array] = {}
         self._next = self._exact_from = 0
         self._has_begun = False
-        self.steps = 0
-        """Steps computed since the last ``reset``."""
 
     def newest(self, frame: int, count: int, samples_of: SamplesOf) -> Array:
         """The newest ``count`` embeddings that end at MFCC frame ``frame`` or before, ``(count, 96)``, oldest first.
@@ -226,7 +220,6 @@ class EmbeddingStream:
         for step, embedding in enumerate(computed, self._next):
             if step >= self._exact_from:
                 self._known[step] = embedding
-        self.steps += len(computed)
         self._next = last + 1
 
 
