@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from wakeword.base.checks import shown
-from wakeword.base.errors import AudioFormatError, ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
 from wakeword.format.card import DEFAULT_HOP
 from wakeword.model.lstm import NumpyWindows
@@ -113,17 +113,8 @@ class GroupScorer:
         self._filled = self._late
 
     def logits(self, frames: Array) -> list[list[float]]:
-        """Append any number of frames, ``(frames, n_mfcc)`` float32; the logits now complete, a list for each model.
-
-        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
-        """
+        """Append any number of frames, ``(frames, n_mfcc)`` float32; the logits now complete, a list for each model."""
         hop = self._frames
-        if not isinstance(frames, np.ndarray):
-            raise AudioFormatError(f"expected a numpy array of frames, got {type(frames).__name__}")
-        if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
-            raise AudioFormatError(
-                f"expected frames of shape (n, {hop.shape[1]}) and dtype float32, got {frames.shape} {frames.dtype}"
-            )
         of_models: list[list[float]] = [[] for _ in range(self._number)]
         start = 0
         while start < len(frames):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import N_MFCC, WINDOW, in_chunks, random_model
 
-from wakeword import AudioFormatError, ConfigError, Model
+from wakeword import ConfigError, Model
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
 from wakeword.model.scorer import GroupScorer
@@ -115,16 +115,3 @@ def test_scorers_of_one_model_do_not_disturb_each_other() -> None:
 def test_hops_that_cannot_work_are_refused(stack: int, hop: int) -> None:
     with pytest.raises(ConfigError, match=rf"expected a hop of 1\.\.98.*got {hop}"):
         GroupScorer([random_model("last", stack)], hop=hop)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [np.zeros((4, N_MFCC + 1), np.float32), np.zeros(N_MFCC, np.float32), np.zeros((4, N_MFCC))],
-    ids=["coefficients", "dimensions", "dtype"],
-)
-def test_other_frames_are_refused_and_the_stream_is_unchanged(bad: Array) -> None:
-    used, new = GroupScorer([random_model()]), GroupScorer([random_model()])
-    push(used, frames(200)[:90])
-    with pytest.raises(AudioFormatError, match="expected frames"):
-        push(used, bad)
-    np.testing.assert_allclose(push(used, frames(200)[90:]), push(new, frames(200)), atol=1e-6)
