@@ -162,7 +162,6 @@ class _HttpServer(BoundedHttpServer):
         super().__init__(listening.getsockname()[:2], handler, headers=headers, listen=False)
         self.socket.close()
         self.socket = listening
-        self.server_address = listening.getsockname()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         return is_allowed(str(client_address[0]), self.settings.networks)

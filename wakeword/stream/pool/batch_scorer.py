@@ -25,8 +25,6 @@ class BatchScorer:
         self._rows, late = staggered_rows(model, hop)
         self.window = model.card.window
         """Frames in one window."""
-        self.phase = hop - late
-        """Frames from the start of a stream to the end of its first hop; all others span ``hop`` frames."""
         self._late_steps = late // model.card.stack
         self._begun = model.start(1, late=self._late_steps)
         # State of the rows in progress, (rows - 1, slots, width): a new row always has the same state.
@@ -52,7 +50,7 @@ class BatchScorer:
     def advance(self, slots: Sequence[int], frames: Array) -> list[float | None]:
         """Advance streams by one hop: the logit of the window that ends for each, ``None`` before its first one.
 
-        ``frames`` are ``(streams, hop, n_mfcc)``. In a stream's first hop only the last ``phase`` frames are used, but all
+        ``frames`` are ``(streams, hop, n_mfcc)``. In a stream's first hop those that a window skips are not used, but all
         must be finite.
         """
         logits: list[float] = []

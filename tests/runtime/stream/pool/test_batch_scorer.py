@@ -10,7 +10,7 @@ from wakeword import FeatureConfig, mfcc
 from wakeword.audio.features import MfccTransform
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
-from wakeword.model.scorer import GroupScorer
+from wakeword.model.scorer import GroupScorer, staggered_rows
 from wakeword.stream.pool.batch_scorer import BatchScorer
 
 pytestmark = pytest.mark.numeric
@@ -43,7 +43,7 @@ def test_any_streams_may_be_due_at_any_time(
     scorer = BatchScorer(model, hop=hop, batch=batch)
     scorer.grow(3)
     scorer.grow(SLOTS)
-    late = hop - scorer.phase
+    _, late = staggered_rows(model, hop)
     heard, alone = [hops(seed + slot, hop, late) for slot in range(SLOTS)], []
     for slot in range(SLOTS):
         scorer.reset(slot)
