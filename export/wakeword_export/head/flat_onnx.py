@@ -14,7 +14,6 @@ _KINDS = {np.dtype(np.float32): 1, np.dtype(np.int64): 7}
 _INT, _INTS = 2, 7
 _SAME: dict[Operator, str] = {
     flat.ADD: "Add",
-    flat.GATHER: "Gather",
     flat.LOGISTIC: "Sigmoid",
     flat.MAXIMUM: "Max",
     flat.MUL: "Mul",
@@ -77,13 +76,12 @@ class _Writer:
         else:
             attributes: dict[Operator, tuple[str, dict[str, int]]] = {
                 flat.CONCATENATION: ("Concat", {"axis": options.get(0, 0)}),
+                flat.GATHER: ("Gather", {"axis": options.get(0, 0)}),
                 flat.RESHAPE: ("Reshape", {}),
                 flat.SOFTMAX: ("Softmax", {"axis": len(self._model.shape(inputs[0])) - 1}),
                 flat.SUM: ("ReduceSum", {"keepdims": int(options.get(0, 0))}),
             }
             kind, own = attributes.get(node.operator) or (_SAME[node.operator], {})
-            if node.operator is flat.GATHER:
-                own = {"axis": options[0]}
             self._add(kind, [self._name(tensor) for tensor in inputs], outputs, **own)
 
     def _add(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: int | list[int]) -> None:
