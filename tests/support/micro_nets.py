@@ -19,19 +19,21 @@ def random_net(seed: int = 0) -> Int8Net:
         bias = random.normal(0, 0.1, shape[1]).astype(np.float32)
         return quantised_layer(weight, bias, (inputs, outputs), relu=relu)
 
-    rectified, channels, blocks = Range.of(0, 4), 32, []
+    rectified, channels, blocks = Range.of(0, 4), 64, []
     first = layer((5, channels, CHANNELS), 0.013, OF_FEATURES, rectified, relu=True)
     for length in (5, 9, 13, 21):
         in_time = layer((length, channels), length**-0.5, rectified, Range.of(-4, 4))
-        blocks.append((in_time, layer((1, 64, channels), 0.18, in_time.outputs, rectified, relu=True)))
-        channels = 64
-    return Int8Net(first, tuple(blocks), layer((5, 1, channels), 0.15, rectified, Range.of(-8, 8)))
+        blocks.append(
+            (in_time, layer((1, 128, channels), 1.44 * channels**-0.5, in_time.outputs, rectified, relu=True))
+        )
+        channels = 128
+    return Int8Net(first, tuple(blocks), layer((5, 1, channels), 0.1, rectified, Range.of(-8, 8)))
 
 
 def doubtful_net() -> Int8Net:
-    """``random_net`` with logits that are 4 lower, so that it fires on nothing at a high cutoff."""
+    """``random_net`` with logits that are 6 lower, so that it fires on nothing at a high cutoff."""
     net = random_net()
-    lower = np.int32(4 / (net.last.inputs.scale * net.last.scales[0]))
+    lower = np.int32(6 / (net.last.inputs.scale * net.last.scales[0]))
     return dataclasses.replace(net, last=dataclasses.replace(net.last, bias=net.last.bias - lower))
 
 

@@ -80,16 +80,14 @@ class StudentConfig:
     noise: int = 500
     held_out: int = 400
     """Scenes of the word by voices that it does not know, to say what it finds."""
-    steps: int = 4_500
-    """Of the first round. Two more have a third each, half of the rate and a quarter of the searches."""
+    steps: int = 2_500
+    """Of the first round of each half. Two more have a third each, half of the rate and a quarter of the searches."""
     batch_size: int = 128
     learning_rate: float = 3e-3
     mining_rounds: int = 8
     """How often background, talk and noise are searched for what is mistaken for the word."""
     mined: int = 2_000
     """Windows of the background that a search keeps."""
-    taught: float = 0.5
-    """Weight of what the two stages say of a clip in its target; the rest is its label."""
     validation_share: float = 0.25
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
     least_recall: float = 0.35
@@ -107,7 +105,6 @@ class StudentConfig:
             mining_rounds=(0, MANY),
             batch_size=(48, MANY),
             learning_rate=RATES["learning_rate"],
-            taught=(0.0, 1.0),
             validation_share=(1e-6, 1 - 1e-6),
             least_recall=(0.0, 0.999),
         )

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from wakeword_export.micro.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES, STRIDE
+from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_export.student.scenes import SCENE_FRAMES, Scenes
 from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, scaled
-from wakeword_train.data.augment import factors, warped
+from wakeword_export.student.variation import restyled, varied
 from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
@@ -23,11 +23,6 @@ _AROUND = (-20, 28)
 """The same for a close word and the last output: all outputs are to deny it."""
 _SHARES = {"near": 0.22, "talk": 0.12, "noise": 0.03, "mined": 0.25, "speech": 0.14}
 """Shares of a batch; the rest is of the word. Before anything is mined, its share is speech."""
-_WARP = 0.08
-"""As ``AugmentationConfig.warp``, of the channels of the features."""
-_WIDEST_BANDS, _WIDEST_FRAMES = 5, 8
-"""The masks of silence, two of each in a window."""
-_MIN_SPREAD = 0.3
 _RESTYLED = 0.7
 """Share of windows with the sound of another one."""
 
@@ -60,12 +55,10 @@ class MicroSpeech(NamedTuple):
 
 @dataclass(frozen=True)
 class StudentScenes:
-    """Everything that a student hears in training. Targets ``(scenes,)`` are what it is to say of the words."""
+    """Everything that a student hears in training."""
 
     words: Scenes
-    word_targets: Tensor
     near: Scenes
-    near_targets: Tensor
     talk: Scenes
     noise: Scenes
     speech: MicroSpeech
@@ -98,7 +91,7 @@ class StudentBatches:
 
     def next(self) -> StudentBatch:
         """Draw a batch."""
-        counts, scenes = self._counts, self._scenes
+        counts = self._counts
         mined = counts["mined"] if self._mined is not None else 0
         words = self._any("words", self._config.batch_size - sum(counts.values()))
         near = self._any("near", counts["near"])
@@ -113,8 +106,7 @@ class StudentBatches:
             parts.append(self._mined[torch.randint(len(self._mined), (mined,), generator=self._generator)])
         windows = torch.cat(parts)
         targets = torch.zeros(len(windows))
-        targets[: len(words)] = scenes.word_targets[words]
-        targets[len(words) : len(words) + len(near)] = scenes.near_targets[near]
+        targets[: len(words)] = 1
         windows = restyled(varied(scaled(windows), self._generator), _RESTYLED, self._generator)
         others = len(words) + len(near) + counts["talk"]
         return StudentBatch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
@@ -162,35 +154,6 @@ class StudentBatches:
         within = torch.rand(count, generator=self._generator) * ((lengths[rows] - MICRO_FRAMES).clamp_min(0) + 1)
         first = starts[rows] + within.long()
         return frames[(first[:, None] + torch.arange(MICRO_FRAMES)).clamp_max(len(frames) - 1)]
-
-
-def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
-    """``(batch, frames, 40)`` with other vocal tracts, and masks of silence."""
-    batch, frames, _ = windows.shape
-    windows = warped(windows, factors(batch, _WARP, generator))
-    for _ in range(2):
-        windows = windows.masked_fill(_stretch(batch, CHANNELS, _WIDEST_BANDS, generator)[:, None, :], 0)
-        windows = windows.masked_fill(_stretch(batch, frames, _WIDEST_FRAMES, generator)[:, :, None], 0)
-    return windows
-
-
-def restyled(windows: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """A share of the windows ``(batch, frames, 40)`` with the mean and the spread of each channel nearer to another one's.
-
-    So a synthetic word gets the sound of people's voices, rooms and microphones, and these are no sign of other speech.
-    """
-    batch = len(windows)
-    mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _MIN_SPREAD
-    other = torch.randperm(batch, generator=generator)
-    part = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
-    found = (windows - mean) / spread * torch.lerp(spread, spread[other], part) + torch.lerp(mean, mean[other], part)
-    return found.clamp(0, 255 * OF_FEATURES.scale)
-
-
-def _stretch(batch: int, size: int, widest: int, generator: torch.Generator) -> Tensor:
-    first, width = (torch.randint(high, (batch,), generator=generator) for high in (size, widest + 1))
-    index = torch.arange(size)
-    return (index >= first[:, None]) & (index < (first + width)[:, None])
 
 
 def _means(logits: Tensor) -> Tensor:

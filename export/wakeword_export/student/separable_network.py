@@ -1,16 +1,20 @@
-"""The student in torch: a MixedNet of the official shape, whole in training and streaming in use.
+"""The student in torch: MixedNets of the official shape, whole in training, and beside each other and streaming in use.
 
 No layer pads, so that an output depends on 149 frames, as it does when each layer keeps its own past.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 import torch.nn.functional as nnf
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from torch import Tensor, nn
 
 from wakeword.base.types import Array
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Int8Net, Range, quantised_layer
+from wakeword_export.student.variation import restyled
 
 FIRST, FIRST_FRAMES = 32, 5
 """Outputs of the first layer, and frames that it looks at."""
@@ -22,6 +26,8 @@ RECEPTIVE_FRAMES = FIRST_FRAMES + STRIDE * (sum(length - 1 for length in LENGTHS
 """Frames that one output depends on: 1.49 s."""
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
 """Prefixes of the names of everything but the last layer: what a student begins with."""
+_RESTYLED = 0.5
+"""Share of the windows that have the sound of others between two blocks, where channels are left out."""
 _MAX_LOGIT = 8.0
 """The output has 256 steps: beyond this logit it is 0 or 255."""
 
@@ -29,7 +35,9 @@ _MAX_LOGIT = 8.0
 class StudentNetwork(nn.Module):
     """Features ``(batch, frames, 40)`` in 0..26 -> logits ``(batch, 1 + (frames - RECEPTIVE_FRAMES) // 3)``."""
 
-    def __init__(self, *, dropout: float = 0.0) -> None:
+    def __init__(self, *, dropout: float = 0.0, thinned: float = 0.0) -> None:
+        """``dropout``: the share of the numbers before the last layer that training leaves out; ``thinned``: the share of
+        the channels of each block that a window lacks in training, where the others have the sound of other windows."""
         super().__init__()
         self.first = nn.Conv1d(CHANNELS, FIRST, FIRST_FRAMES, stride=STRIDE, bias=False)
         self.first_norm = nn.BatchNorm2d(FIRST)
@@ -40,7 +48,7 @@ class StudentNetwork(nn.Module):
         self.mixtures = nn.ModuleList(nn.Conv1d(width, WIDTH, 1, bias=False) for width in widths[:-1])
         self.norms = nn.ModuleList(nn.BatchNorm2d(WIDTH) for _ in LENGTHS)
         self.last = nn.Conv1d(WIDTH, 1, LAST_STEPS)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.thinned = nn.Dropout(dropout), nn.Dropout2d(thinned)
 
     def forward(self, frames: Tensor) -> Tensor:
         """See the class."""
@@ -48,7 +56,7 @@ class StudentNetwork(nn.Module):
 
     def logits(self, steps: Tensor) -> Tensor:
         """The logits for the output of the last block: ``(batch, 64, steps)`` -> ``(batch, steps - 4)``."""
-        return _convolved(self.last, self.dropout(steps)[:, :, None])[:, 0, 0]
+        return _convolved(self.last, self.thinned(self.dropout(steps)[:, :, None]))[:, 0, 0]
 
     def steps(self, frames: Tensor) -> list[Tensor]:
         """The output of each block: ``(batch, frames, 40)`` in 0..26 -> ``(batch, 64, steps)``, fewer steps in each."""
@@ -58,11 +66,17 @@ class StudentNetwork(nn.Module):
         """What every layer but the last gives, ``(batch, channels, 1, steps)``: of each block two."""
         steps = torch.relu(self.first_norm(_convolved(self.first, frames[:, :, None].permute(0, 3, 2, 1))))
         outputs = [steps]
-        for in_time, mixture, norm in zip(self.in_time, self.mixtures, self.norms, strict=True):
-            remembered = _convolved(in_time, steps)
+        for number, (in_time, mixture, norm) in enumerate(zip(self.in_time, self.mixtures, self.norms, strict=True)):
+            remembered = _convolved(in_time, self._varied(steps) if number else steps)
             steps = torch.relu(norm(_convolved(mixture, remembered)))
             outputs += [remembered, steps]
         return outputs
+
+    def _varied(self, steps: Tensor) -> Tensor:
+        if self.training and self.thinned.p:
+            steps = restyled(steps[:, :, 0].mT, _RESTYLED).mT[:, :, None]  # after Zhou et al., 2021, "MixStyle"
+        thinned: Tensor = self.thinned(steps)
+        return thinned
 
     def by_depth(self) -> list[list[nn.Parameter]]:
         """The parameters of the first layer, of each of the four blocks, and of the last layer: six lists."""
@@ -104,24 +118,38 @@ def norm_folded(conv: nn.Module, norm: nn.Module) -> tuple[Array, Array]:
     return _array(weight), _array(own["bias"] - own["running_mean"] * factor)
 
 
-def quantised(network: StudentNetwork, windows: NDArray[np.uint8]) -> Int8Net:
-    """The network in 8-bit numbers; ``windows`` ``(windows, frames, 40)`` show how large its values become.
+def quantised(networks: Sequence[StudentNetwork], windows: NDArray[np.uint8]) -> Int8Net:
+    """Networks beside each other, as one that says the mean of their logits, in 8-bit numbers.
 
-    As microWakeWord's own training does it: least and largest value of each layer, with one feature of 0 and one of 26.
+    ``windows`` ``(windows, frames, 40)`` show how large values become. As microWakeWord's own training does it: least and
+    largest value of each layer, with one feature of 0 and one of 26.
     """
     frames = windows.copy()
     frames[0, 0, 0], frames[0, 0, 1] = 0, 255
     with torch.no_grad():
-        values = network.eval().values(scaled(torch.from_numpy(frames)))
-    seen, weights = [Range.of(float(one.min()), float(one.max())) for one in values], network.folded()
+        values = [network.eval().values(scaled(torch.from_numpy(frames))) for network in networks]
+    seen = [Range.of(*map(float, torch.cat(layer, dim=1).aminmax())) for layer in zip(*values, strict=True)]
     seen.append(Range.of(-_MAX_LOGIT, _MAX_LOGIT))
     relu = [True, *[False, True] * len(LENGTHS), False]
     inputs = [OF_FEATURES, *seen[:-1]]
     layers = [
         quantised_layer(weight, bias, (before, after), relu=rectified)
-        for (weight, bias), before, after, rectified in zip(weights, inputs, seen, relu, strict=True)
+        for (weight, bias), before, after, rectified in zip(beside(networks), inputs, seen, relu, strict=True)
     ]
     return Int8Net(layers[0], tuple(zip(layers[1:-1:2], layers[2:-1:2], strict=True)), layers[-1])
+
+
+def beside(networks: Sequence[StudentNetwork]) -> list[tuple[Array, Array]]:
+    """The layers, as ``folded`` has them, of one network that has these beside each other and says their mean."""
+    first, *middle, last = (
+        tuple(zip(*layer, strict=True)) for layer in zip(*(one.folded() for one in networks), strict=True)
+    )
+    joined = [(np.concatenate(first[0], axis=1), np.concatenate(first[1]))]
+    for weights, biases in middle:
+        in_time = weights[0].ndim == 2
+        weight = np.concatenate(weights, axis=1) if in_time else block_diag(*(one[0] for one in weights))[None]
+        joined.append((weight, np.concatenate(biases)))
+    return [*joined, (np.concatenate(last[0], axis=2) / len(networks), np.mean(last[1], axis=0))]
 
 
 def scaled(frames: Tensor) -> Tensor:

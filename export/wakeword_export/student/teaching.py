@@ -1,4 +1,4 @@
-"""Teaches a student a word: scenes from the clips, targets from the model, training, 8-bit numbers, and the cutoff."""
+"""Teaches a student a word: scenes from the clips, training, 8-bit numbers, and the cutoff."""
 
 import dataclasses
 import math
@@ -29,7 +29,7 @@ from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.learners import LEARNERS
 from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
-from wakeword_tools.measure.scores import ScoreSet, clip_score
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.training_record import STUDENT_FILE
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
@@ -83,10 +83,10 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
         report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 13 minutes")
-        scenes = _training_scenes(config, model, stores, train, report=report)
-        network = fit_student(scenes, settings, seed=config.seed)
+        scenes = _training_scenes(config, stores, train)
+        networks = [fit_student(scenes, settings, thinned=share, seed=config.seed) for share in _THINNED]
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
-        own = quantised(network, batches.clean(_WINDOWS).numpy())
+        own = quantised(networks, batches.clean(_WINDOWS).numpy())
         net = beside_phonemes(own, model.card)
         judge = SceneMaker(held_out, far_away(config.augmentation), seed=config.seed + 1)
         judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
@@ -99,20 +99,13 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
     return student
 
 
-def _training_scenes(
-    config: TrainConfig, model: Model, stores: Mapping[Kind, ClipStore], speech: MicroSpeech, *, report: Line
-) -> StudentScenes:
-    """What the student hears in training, and what it is to say of the words: in part what ``model`` says of them."""
+def _training_scenes(config: TrainConfig, stores: Mapping[Kind, ClipStore], speech: MicroSpeech) -> StudentScenes:
+    """What the student hears in training."""
     settings, people = config.student, config.mix.recorded
     maker = SceneMaker(stores, far_away(config.augmentation), seed=config.seed)
-    words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
-    near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
-    report("asking both stages about the clips")
     return StudentScenes(
-        words,
-        _targets(model, stores[Kind.POSITIVE], words, 1.0, settings.taught),
-        near,
-        _targets(model, stores[Kind.NEAR_NEGATIVE], near, 0.0, settings.taught),
+        maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people),
+        maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people),
         maker.talk(settings.negatives),
         maker.noise(settings.noise),
         speech,
@@ -198,15 +191,6 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
 
 
-def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taught: float) -> Tensor:
-    """What the student is to say of each scene: its label, and what both stages say of its clip."""
-    rows = np.unique(scenes.rows)
-    said = np.zeros(len(store))
-    for row in rows.tolist() if taught else ():
-        said[row] = clip_score(model, store.wave(row))
-    return torch.from_numpy((1 - taught) * label + taught * said[scenes.rows]).float()
-
-
 def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
     """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
 
@@ -229,6 +213,9 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
 
 
 _DROPOUT = 0.2
+_THINNED = 0.0, 0.4
+"""The share of the channels that each half of a student lacks in training: they err differently, and both hear more people
+than either."""
 _WEIGHT_DECAY = 1e-3
 _RISE = 0.1
 """Share of the steps of a round in which the learning rate rises."""
@@ -243,12 +230,12 @@ _REVERSED = 0.3
 _ORIGIN_RATE = 2e-3
 
 
-def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> StudentNetwork:
+def fit_student(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> StudentNetwork:
     """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
     al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on the same machine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network, origin = StudentNetwork(dropout=_DROPOUT), SpeechOrigin()
+        network, origin = StudentNetwork(dropout=_DROPOUT, thinned=thinned), SpeechOrigin()
         batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
         begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
         of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)

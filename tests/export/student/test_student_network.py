@@ -1,13 +1,15 @@
 """Laws of a student: what it learns whole is what a device computes step by step in 8-bit numbers."""
 
 import numpy as np
+import pytest
 import torch
 from support.micro_nets import random_frames
 
 from wakeword_export.micro.mixed_net import CHANNELS
-from wakeword_export.student.drawn_windows import StudentBatch, restyled
-from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, quantised, scaled
+from wakeword_export.student.drawn_windows import StudentBatch
+from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, beside, quantised, scaled
 from wakeword_export.student.teaching import SpeechOrigin
+from wakeword_export.student.variation import restyled
 
 
 def trained_somehow(seed: int = 0) -> StudentNetwork:
@@ -29,12 +31,13 @@ def test_it_has_the_official_size_and_sight() -> None:
     assert network(torch.zeros(2, RECEPTIVE_FRAMES + 12, CHANNELS)).shape == (2, 5)
 
 
-def test_eight_bits_decide_as_the_network_does() -> None:
-    network = trained_somehow()
+@pytest.mark.parametrize("count", [1, 2])
+def test_eight_bits_decide_as_the_mean_of_networks_does(count: int) -> None:
+    networks = [trained_somehow(seed) for seed in range(count)]
     windows = np.stack([random_frames(RECEPTIVE_FRAMES + 12, 100 + number) for number in range(64)])
-    net, frames = quantised(network, windows), random_frames(6_000, 500)
+    net, frames = quantised(networks, windows), random_frames(6_000, 500)
     with torch.no_grad():
-        logits = network(scaled(torch.from_numpy(frames))[None])[0].numpy()
+        logits = sum(network(scaled(torch.from_numpy(frames))[None])[0].numpy() for network in networks) / count
     expected = 256 / (1 + np.exp(-logits))
     # The first window ends with frame RECEPTIVE_FRAMES, which is no whole number of steps.
     found = net.outputs(frames[RECEPTIVE_FRAMES % 3 :])[RECEPTIVE_FRAMES // 3 - 1 :].astype(float)
@@ -45,6 +48,32 @@ def test_eight_bits_decide_as_the_network_does() -> None:
     unsure = np.abs(expected - cutoff) < 12
     assert unsure.mean() < 0.5
     assert np.mean(((found > cutoff) == (expected > cutoff))[~unsure]) > 0.99
+
+
+def test_networks_beside_each_other_know_nothing_of_each_other() -> None:
+    networks = [trained_somehow(seed) for seed in range(2)]
+    layers = beside(networks)
+    assert [len(bias) for _, bias in layers] == [64, 64, *[128] * 7, 1]
+    for weight, _ in layers[2:-1:2]:
+        outputs, inputs = (size // 2 for size in weight.shape[1:])
+        assert not weight[:, :outputs, inputs:].any()
+        assert not weight[:, outputs:, :inputs].any()
+
+
+@torch.no_grad()
+def test_channels_are_left_out_whole_and_in_training_alone() -> None:
+    torch.manual_seed(0)
+    network, steps = StudentNetwork(thinned=0.5), torch.ones(200, 64, 9)
+    network.last.weight.fill_(1)
+    network.last.bias = None
+    logits = network.logits(steps)
+    assert torch.equal(logits, logits[:, :1].expand(200, 5))
+    assert len(logits[:, 0].unique()) > 10
+    assert (logits % 10 == 0).all()  # five steps of channels that count twice, as half of them are there
+    assert 310 < logits.mean() < 330
+    assert (network.eval().logits(steps) == 320).all()
+    frames = scaled(torch.from_numpy(random_frames(300)))[None]
+    assert torch.equal(network(frames), network(frames))
 
 
 def test_the_layers_hold_their_norms() -> None:

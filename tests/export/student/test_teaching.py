@@ -34,7 +34,7 @@ pytest.importorskip("pymicro_features", reason="needs pymicro-features, which a 
 
 SMALL = StudentConfig(
     positives=24, near_negatives=16, negatives=16, noise=8, held_out=16, steps=6, batch_size=48, mining_rounds=1,
-    mined=20, taught=0.0, least_recall=0.0,
+    mined=20, least_recall=0.0,
 )  # fmt: skip
 PITCHES = {"positives": (400.0, 2_000.0), "near_negatives": (2_000.0, 400.0), "negatives": (400.0,)}
 
@@ -95,7 +95,7 @@ def test_a_student_has_the_mean_of_the_weights_at_the_ends_of_its_rounds(monkeyp
     monkeypatch.setattr(teaching, "_steps", steps)
     monkeypatch.setattr(teaching, "StudentBatches", lambda *_: None)
     config = dataclasses.replace(SMALL, steps=30, mining_rounds=8)
-    network = fit_student(None, config, seed=0)  # type: ignore[arg-type]  # nothing is drawn
+    network = fit_student(None, config, thinned=0.0, seed=0)  # type: ignore[arg-type]  # nothing is drawn
     assert [(one.steps, one.mining_rounds) for one in rounds] == [(30, 8), (10, 2), (10, 2)]
     for one in (*network.parameters(), *network.buffers()):
         assert not one.is_floating_point() or torch.allclose(one, torch.tensor((1 + 4 + 9) / 3))
@@ -127,7 +127,7 @@ def test_recorded_background_is_heard_beside_the_pack(
 ) -> None:
     heard = list[float]()
 
-    def fit(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> None:
+    def fit(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> None:
         heard.append(scenes.speech.hours)
         raise ModelError("enough is known")
 

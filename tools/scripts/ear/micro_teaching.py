@@ -16,8 +16,8 @@ from wakeword.verify.phoneme_verifier import BLANK
 from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Range, quantised_layer
-from wakeword_export.student.drawn_windows import restyled
 from wakeword_export.student.separable_network import norm_folded, scaled
+from wakeword_export.student.variation import restyled
 from wakeword_train.data.augment import factors, warped
 
 LATE = 10

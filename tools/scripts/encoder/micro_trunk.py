@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from scripts.encoder.teacher import DIMENSION, HOP
 from wakeword_export.micro.mixed_net import STRIDE
-from wakeword_export.student.drawn_windows import varied
 from wakeword_export.student.separable_network import WIDTH, StudentNetwork, scaled
+from wakeword_export.student.variation import varied
 
 WINDOW = 360
 """Frames of a training window."""
