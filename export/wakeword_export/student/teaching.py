@@ -1,29 +1,29 @@
 """Teaches a student a word: scenes from the clips, training, 8-bit numbers, and the cutoff."""
 
 import dataclasses
-import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
+from wakeword.batch.jobs.job_run import Run, in_this_process
 from wakeword.batch.jobs.work import Executor
-from wakeword.model.model import Model, read_model
+from wakeword.format.card import ModelCard
+from wakeword.model.model import read_model
 from wakeword_export.head.slider_points import HeadPromise
 from wakeword_export.micro.cutoff import chosen_cutoff, micro_scores
 from wakeword_export.micro.device_files import MicroStudent, write_student
 from wakeword_export.micro.filterbank import micro_features
 from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
-from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
+from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, StudentBatches, StudentScenes
+from wakeword_export.student.halves import HalfWork, half_of, halves
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
-from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
+from wakeword_export.student.separable_network import quantised
 from wakeword_tools.engines.kokoro import KOKORO
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.learners import LEARNERS
@@ -37,10 +37,8 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
-from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.pack.starter import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
 from wakeword_train.synthesis import with_synthesised
-from wakeword_train.synthesis_config import StudentConfig
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
@@ -63,15 +61,24 @@ def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
         result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], report: Line
     ) -> Sequence[str]:
         clips = [*result.clips, *natural_clips(config, run, executor=executor, report=report)]
-        return teach_student(config, clips, read_model(result.path), run, report=report).lines
+        return teach_student(config, clips, read_model(result.path).card, run, executor=executor, report=report).lines
 
     return teach
 
 
-def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run: Path, *, report: Line) -> MicroStudent:
-    """Train a student of ``model`` and write it to ``run``.
+def teach_student(
+    config: TrainConfig,
+    clips: Sequence[Clip],
+    card: ModelCard,
+    run: Path,
+    *,
+    executor: Callable[[float], Executor] = in_this_process,
+    report: Line,
+) -> MicroStudent:
+    """Train a student and write it to ``run``.
 
     ``clips``: of the word's training; of background, recordings only: the starter pack is read in parts of its own.
+    ``card``: of the model, which knows the word's phonemes. The student does not depend on the ``executor``.
     Raises ``ConfigError`` for a missing pack, ``DataError`` for missing clips, and ``ModelError`` if the student
     finds less than ``config.student.least_recall`` of the words held out.
     """
@@ -84,10 +91,11 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
         train, validation = _speech(config, recorded, without=tested)
         report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 13 minutes")
         scenes = _training_scenes(config, stores, train)
-        networks = [fit_student(scenes, settings, thinned=share, seed=config.seed) for share in _THINNED]
+        fitting = Run(HalfWork(scenes, settings, config.seed), halves(settings))
+        networks = [half_of(weights) for _, weights in fitting.rows(executor(fitting.seconds), lambda *_: None)]
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
         own = quantised(networks, batches.clean(_WINDOWS).numpy())
-        net = beside_phonemes(own, model.card)
+        net = beside_phonemes(own, card)
         judge = SceneMaker(held_out, far_away(config.augmentation), seed=config.seed + 1)
         judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
@@ -210,95 +218,3 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
     spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingEvents(report), executor=executor)
     folders = with_synthesised(spoken).folders.by_kind
     return [clip for kind in Kind for folder in folders.get(kind, ()) for clip in read_folder(folder, kind)]
-
-
-_DROPOUT = 0.2
-_THINNED = 0.0, 0.4
-"""The share of the channels that each half of a student lacks in training: they err differently, and both hear more people
-than either."""
-_WEIGHT_DECAY = 1e-3
-_RISE = 0.1
-"""Share of the steps of a round in which the learning rate rises."""
-_TRUNK = "micro"
-"""The encoder that training begins with: people taught it speech, and it is to keep that."""
-_SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
-"""The share of the learning rate that the first layer and each block get."""
-_ROUNDS, _ROUND_STEPS, _ROUND_RATE, _ROUND_MINED = 2, 1 / 3, 0.5, 1 / 4
-"""More rounds, and the shares of the steps, of the rate and of the mining that each has."""
-_REVERSED = 0.3
-"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the first round."""
-_ORIGIN_RATE = 2e-3
-
-
-def fit_student(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> StudentNetwork:
-    """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
-    al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on the same machine."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network, origin = StudentNetwork(dropout=_DROPOUT, thinned=thinned), SpeechOrigin()
-        batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
-        begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
-        of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
-        ends = list[dict[str, Tensor]]()
-        for number in range(1 + _ROUNDS):
-            own = _of_round(config) if number else config
-            for step, optimizer in enumerate(_steps(network, batches, own)):
-                batch = batches.next()
-                last = network.steps(batch.windows)[-1]
-                logits = network.logits(last)
-                loss = binary_cross_entropy_with_logits(logits, batch.targets[:, None].expand_as(logits))
-                hidden = 1.0 if number else min(1.0, 4 * step / own.steps)
-                loss = loss + origin.loss(last, batch, _REVERSED * hidden)
-                optimizer.zero_grad()
-                of_origin.zero_grad()
-                torch.autograd.backward(loss)
-                optimizer.step()
-                of_origin.step()
-            ends.append({name: one.clone() for name, one in network.state_dict().items()})
-    network.load_state_dict({name: torch.stack([end[name].float() for end in ends]).mean(dim=0) for name in ends[0]})
-    return network.eval()
-
-
-def _of_round(config: StudentConfig) -> StudentConfig:
-    steps, mined = max(1, round(_ROUND_STEPS * config.steps)), round(_ROUND_MINED * config.mining_rounds)
-    return dataclasses.replace(
-        config, steps=steps, learning_rate=_ROUND_RATE * config.learning_rate, mining_rounds=mined
-    )
-
-
-def _steps(network: StudentNetwork, batches: StudentBatches, config: StudentConfig) -> Iterator[torch.optim.Optimizer]:
-    """The optimiser of each step of a round; the rate rises, then falls as a cosine. Now and then mistakes are mined."""
-    parts = zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
-    groups = [{"params": part, "lr": share * config.learning_rate} for part, share in parts]
-    optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
-    shares = [step / config.steps for step in range(config.steps + 1)]
-    rates = [min(1, one / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * one)) for one in shares]
-    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, rates.__getitem__)
-    mined = {config.steps * number // (config.mining_rounds + 1) for number in range(1, config.mining_rounds + 1)}
-    for step in range(config.steps):
-        if step in mined:
-            batches.mine(network)
-        yield optimizer
-        rate.step()
-
-
-class SpeechOrigin(nn.Module):
-    """Guesses from the last block whether speech without the word is of people or synthetic.
-
-    The network gets the reverse of its gradient, so that it says nothing of it: all words of the training are synthetic,
-    and what knows people by their sound would find no people who say the word.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.guess = nn.Sequential(nn.Conv1d(WIDTH, 32, LAST_STEPS), nn.ReLU(), nn.Conv1d(32, 1, 1))
-
-    def loss(self, steps: Tensor, batch: StudentBatch, weight: float) -> Tensor:
-        """Its error, both origins alike; the network learns from ``-weight`` times it."""
-        errors = []
-        for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
-            heard = steps[part]
-            heard.register_hook(lambda gradient: -weight * gradient)  # type: ignore[no-untyped-call]  # of torch
-            guess = self.guess(heard)[:, 0].mean(dim=1)
-            errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
-        return (errors[0] + errors[1]) / 2

@@ -7,8 +7,8 @@ from support.micro_nets import random_frames
 
 from wakeword_export.micro.mixed_net import CHANNELS
 from wakeword_export.student.drawn_windows import StudentBatch
+from wakeword_export.student.halves import SpeechOrigin
 from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, beside, quantised, scaled
-from wakeword_export.student.teaching import SpeechOrigin
 from wakeword_export.student.variation import restyled
 
 

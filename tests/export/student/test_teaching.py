@@ -17,7 +17,7 @@ from wakeword_export.micro.device_files import read_student
 from wakeword_export.student import teaching
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
 from wakeword_export.student.scenes import SceneMaker
-from wakeword_export.student.teaching import fit_student, natural_clips, teach_student
+from wakeword_export.student.teaching import natural_clips, teach_student
 from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.training_record import STUDENT_FILE
@@ -69,7 +69,7 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     monkeypatch.setattr(teaching, "packed_clips", lambda *given, **options: packed_clips(*given, **options)[::6])
     quiet = AugmentationConfig(household=0.0)  # which is made in seconds
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL, augmentation=quiet)
-    made = teach_student(config, clips_of_run(run), random_model(), tmp_path / "a", report=lambda line: None)
+    made = teach_student(config, clips_of_run(run), random_model().card, tmp_path / "a", report=lambda line: None)
     kept = read_student(tmp_path / "a" / STUDENT_FILE)
     assert kept is not None
     assert (kept.phrase, kept.cutoff, kept.lines) == ("updown", made.cutoff, made.lines)
@@ -79,26 +79,8 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     # A recipe whose background is recordings has no pack: the student hears the starter pack even so.
     poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999), starter_pack="")
     with pytest.raises(ModelError, match=r"student\.least_recall"):
-        teach_student(poor, clips_of_run(run), random_model(), tmp_path / "c", report=lambda line: None)
+        teach_student(poor, clips_of_run(run), random_model().card, tmp_path / "c", report=lambda line: None)
     assert not (tmp_path / "c").exists()
-
-
-def test_a_student_has_the_mean_of_the_weights_at_the_ends_of_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    rounds = list[StudentConfig]()
-
-    def steps(network: torch.nn.Module, _: object, config: StudentConfig) -> list[torch.optim.Optimizer]:
-        rounds.append(config)
-        for one in network.state_dict().values():
-            one.fill_(len(rounds) ** 2)
-        return []
-
-    monkeypatch.setattr(teaching, "_steps", steps)
-    monkeypatch.setattr(teaching, "StudentBatches", lambda *_: None)
-    config = dataclasses.replace(SMALL, steps=30, mining_rounds=8)
-    network = fit_student(None, config, thinned=0.0, seed=0)  # type: ignore[arg-type]  # nothing is drawn
-    assert [(one.steps, one.mining_rounds) for one in rounds] == [(30, 8), (10, 2), (10, 2)]
-    for one in (*network.parameters(), *network.buffers()):
-        assert not one.is_floating_point() or torch.allclose(one, torch.tensor((1 + 4 + 9) / 3))
 
 
 def test_few_people_are_heard_as_often_as_many_synthetic_voices(run: Path) -> None:
@@ -127,11 +109,11 @@ def test_recorded_background_is_heard_beside_the_pack(
 ) -> None:
     heard = list[float]()
 
-    def fit(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> None:
+    def fit(scenes: StudentScenes, config: StudentConfig, seed: int) -> None:
         heard.append(scenes.speech.hours)
         raise ModelError("enough is known")
 
-    monkeypatch.setattr(teaching, "fit_student", fit)
+    monkeypatch.setattr(teaching, "HalfWork", fit)
     settings = dataclasses.replace(SMALL, positives=8, near_negatives=8, negatives=8, held_out=8)
     quiet = AugmentationConfig(household=0.0)
     config = dataclasses.replace(default_recipe(), keyword="updown", student=settings, augmentation=quiet)
@@ -147,7 +129,7 @@ def test_recorded_background_is_heard_beside_the_pack(
     own, judge = said("home/me", Split.TRAIN), said("home/you", Split.VALIDATION)
     for some in ([], [own], [own, said(known, Split.TRAIN), judge], [said(known, Split.TEST)]):
         with pytest.raises(ModelError, match="enough"):
-            teach_student(config, [*clips_of_run(run), *some], random_model(), tmp_path, report=lambda line: None)
+            teach_student(config, [*clips_of_run(run), *some], random_model().card, tmp_path, report=lambda line: None)
     alone, more, with_others, without_tested = heard
     assert more - alone == pytest.approx(0.01, rel=0.01)
     assert with_others == more  # the pack deals its own people, and speech for the cutoff is not trained on
@@ -158,7 +140,7 @@ def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL)
     some = [clip for clip in clips_of_run(run) if clip.kind.value != "near_negative"]
     with pytest.raises(DataError, match="train clips of the kinds near_negative"):
-        teach_student(config, some, random_model(), tmp_path, report=lambda line: None)
+        teach_student(config, some, random_model().card, tmp_path, report=lambda line: None)
     with pytest.raises(ConfigError, match="least_recall of the student"):
         StudentConfig(least_recall=1.0)
 

@@ -1,0 +1,160 @@
+"""Fits the two halves of a student, each in a process of its own where there are two."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from wakeword.base.types import Array
+from wakeword.batch.jobs.work import Report, WholeWork
+from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatch, StudentBatches, StudentScenes
+from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork
+from wakeword_train.data.mining import one_thread
+from wakeword_train.model.network import begin_with_encoder, encoder_path
+from wakeword_train.synthesis_config import StudentConfig
+
+_SECONDS_OF_STEP = 15.0
+"""Seconds of audio that cost as much as a step of 128 windows: work is planned in such seconds."""
+
+
+@dataclass(frozen=True)
+class HalfItem:
+    """One half: a piece of work."""
+
+    thinned: float
+    """The share of the channels that it lacks in training."""
+    seconds: float
+    size: float = 1.0
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return f"the half of a student that lacks {self.thinned:.0%} of its channels"
+
+
+def halves(config: StudentConfig) -> list[HalfItem]:
+    """What is to be fitted: the two err differently, and together they hear more people than either."""
+    steps = config.steps + _ROUNDS * _of_round(config).steps
+    return [HalfItem(thinned, steps * _SECONDS_OF_STEP) for thinned in _THINNED]
+
+
+class HalfWork(WholeWork[HalfItem]):
+    """Fits halves: ``wakeword.batch.jobs.work.Work``. Rows are weights by name, the same in every process."""
+
+    def __init__(self, scenes: StudentScenes, config: StudentConfig, seed: int) -> None:
+        # As arrays: torch would put tensors into shared memory, which is scarce in containers.
+        self._speech = [one.numpy() for one in scenes.speech]
+        self._scenes = scenes.words, scenes.near, scenes.talk, scenes.noise
+        self._config, self._seed = config, seed
+
+    def begin(self, report: Report) -> Callable[[HalfItem], dict[str, Array]]:
+        """Get ready."""
+        scenes = StudentScenes(*self._scenes, MicroSpeech(*map(torch.from_numpy, self._speech)))
+
+        def fit(item: HalfItem) -> dict[str, Array]:
+            with one_thread():
+                network = fit_student(scenes, self._config, thinned=item.thinned, seed=self._seed)
+            return {name: value.numpy() for name, value in network.state_dict().items()}
+
+        return fit
+
+
+def half_of(weights: dict[str, Array]) -> StudentNetwork:
+    """The half with these weights."""
+    network = StudentNetwork()
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    return network.eval()
+
+
+_THINNED = 0.0, 0.4
+_DROPOUT = 0.2
+_WEIGHT_DECAY = 1e-3
+_RISE = 0.1
+"""Share of the steps of a round in which the learning rate rises."""
+_TRUNK = "micro"
+"""The encoder that training begins with: people taught it speech, and it is to keep that."""
+_SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
+"""The share of the learning rate that the first layer and each block get."""
+_ROUNDS, _ROUND_STEPS, _ROUND_RATE, _ROUND_MINED = 2, 1 / 3, 0.5, 1 / 4
+"""More rounds, and the shares of the steps, of the rate and of the mining that each has."""
+_REVERSED = 0.3
+"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the first round."""
+_ORIGIN_RATE = 2e-3
+
+
+def fit_student(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> StudentNetwork:
+    """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
+    al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on the same machine."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network, origin = StudentNetwork(dropout=_DROPOUT, thinned=thinned), SpeechOrigin()
+        batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
+        begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
+        of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
+        ends = list[dict[str, Tensor]]()
+        for number in range(1 + _ROUNDS):
+            own = _of_round(config) if number else config
+            for step, optimizer in enumerate(_steps(network, batches, own)):
+                batch = batches.next()
+                last = network.steps(batch.windows)[-1]
+                logits = network.logits(last)
+                loss = binary_cross_entropy_with_logits(logits, batch.targets[:, None].expand_as(logits))
+                hidden = 1.0 if number else min(1.0, 4 * step / own.steps)
+                loss = loss + origin.loss(last, batch, _REVERSED * hidden)
+                optimizer.zero_grad()
+                of_origin.zero_grad()
+                torch.autograd.backward(loss)
+                optimizer.step()
+                of_origin.step()
+            ends.append({name: one.clone() for name, one in network.state_dict().items()})
+    network.load_state_dict({name: torch.stack([end[name].float() for end in ends]).mean(dim=0) for name in ends[0]})
+    return network.eval()
+
+
+def _of_round(config: StudentConfig) -> StudentConfig:
+    steps, mined = max(1, round(_ROUND_STEPS * config.steps)), round(_ROUND_MINED * config.mining_rounds)
+    return dataclasses.replace(
+        config, steps=steps, learning_rate=_ROUND_RATE * config.learning_rate, mining_rounds=mined
+    )
+
+
+def _steps(network: StudentNetwork, batches: StudentBatches, config: StudentConfig) -> Iterator[torch.optim.Optimizer]:
+    """The optimiser of each step of a round; the rate rises, then falls as a cosine. Now and then mistakes are mined."""
+    parts = zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
+    groups = [{"params": part, "lr": share * config.learning_rate} for part, share in parts]
+    optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
+    shares = [step / config.steps for step in range(config.steps + 1)]
+    rates = [min(1, one / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * one)) for one in shares]
+    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, rates.__getitem__)
+    mined = {config.steps * number // (config.mining_rounds + 1) for number in range(1, config.mining_rounds + 1)}
+    for step in range(config.steps):
+        if step in mined:
+            batches.mine(network)
+        yield optimizer
+        rate.step()
+
+
+class SpeechOrigin(nn.Module):
+    """Guesses from the last block whether speech without the word is of people or synthetic.
+
+    The network gets the reverse of its gradient, so that it says nothing of it: all words of the training are synthetic,
+    and what knows people by their sound would find no people who say the word.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.guess = nn.Sequential(nn.Conv1d(WIDTH, 32, LAST_STEPS), nn.ReLU(), nn.Conv1d(32, 1, 1))
+
+    def loss(self, steps: Tensor, batch: StudentBatch, weight: float) -> Tensor:
+        """Its error, both origins alike; the network learns from ``-weight`` times it."""
+        errors = []
+        for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
+            heard = steps[part]
+            heard.register_hook(lambda gradient: -weight * gradient)  # type: ignore[no-untyped-call]  # of torch
+            guess = self.guess(heard)[:, 0].mean(dim=1)
+            errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
+        return (errors[0] + errors[1]) / 2
