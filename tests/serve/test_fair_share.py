@@ -58,6 +58,8 @@ def test_what_is_taken_is_never_more_than_the_clock_allows(clock: Clock, seed: i
         assert 0 <= lacking <= wanted
         taken += wanted - lacking
         assert taken <= AHEAD + PACE * (clock.now - began) + 1e-6
+    clock.now += 3_600
+    assert budget._take(3 * AHEAD) == pytest.approx(2 * AHEAD)  # what an hour brought, but for a part, is not saved
 
 
 @pytest.mark.parametrize(("is_paced", "expected"), [(True, (3_600 - AHEAD) / PACE), (False, 0)])

@@ -9,7 +9,6 @@ recordings give the same table. ``--foreign CODE=FOLDER`` counts other languages
 
 import argparse
 import json
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwor
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.texts.phonemes import is_vowel
-from wakeword_tools.texts.plain_sounds import plain_sounds
+from wakeword_tools.texts.plain_sounds import is_plain_vowel, plain_sounds
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT
 
 _MAX_SECONDS = 9.0
@@ -44,10 +43,6 @@ def heard_tokens(network: PhonemeNetwork, log_probabilities: Array) -> list[str]
     return [token for one in changes.tolist() if (token := network.tokens[one]) not in (BLANK, WORD_BOUNDARY)]
 
 
-def _stands_for_vowel(symbol: str) -> bool:
-    return unicodedata.normalize("NFD", symbol)[0] in "aeiouyøœɐəɛɔɪʊʌɨɯæɚɝ"
-
-
 def aligned(phonemes: Sequence[str], heard: Sequence[str]) -> tuple[list[tuple[str, str]], float]:
     """Which token stands for which phoneme, with the fewest edits, and their cost.
 
@@ -59,7 +54,7 @@ def aligned(phonemes: Sequence[str], heard: Sequence[str]) -> tuple[list[tuple[s
         if token in IPA.get(phoneme, phoneme).split():
             return 0.0
         if phoneme not in IPA:
-            return 0.8 if _stands_for_vowel(phoneme) == _stands_for_vowel(token) else 1.4
+            return 0.8 if is_plain_vowel(phoneme) == is_plain_vowel(token) else 1.4
         return 0.8 if is_vowel(phoneme) == (token in vowels) else 1.4
 
     costs = np.zeros((len(phonemes) + 1, len(heard) + 1))

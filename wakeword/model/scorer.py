@@ -113,7 +113,8 @@ class GroupScorer:
         self._filled = self._late
 
     def logits(self, frames: Array) -> list[list[float]]:
-        """Append any number of frames, ``(frames, n_mfcc)`` float32; the logits now complete, a list for each model."""
+        """Append any number of frames, ``(frames, n_mfcc)`` float32, which is not checked; the logits now complete, a list
+        for each model."""
         hop = self._frames
         of_models: list[list[float]] = [[] for _ in range(self._number)]
         start = 0

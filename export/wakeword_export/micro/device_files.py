@@ -1,7 +1,7 @@
 """Exports to microWakeWord: ``micro_wake_word:`` of ESPHome, linux-voice-assistant, Home Assistant's custom wake words.
 
-These engines run a small network of a kind of its own: a student, which is trained from the clips of the word's training
-and from what the model says of them, with a second part that hears the phonemes of an English word.
+These engines run a small network of a kind of its own: a student, which is trained from the clips of the word's training,
+with a second part that hears the phonemes of an English word.
 """
 
 import json
@@ -199,7 +199,7 @@ Nothing was measured on a device. Other speech can give more false accepts; reco
 
 ## Licence
 
-Apache License 2.0, as the weights with which its training began. The model that taught it says of its licence: {licence}.
+Apache License 2.0, as the weights with which its training began. The model of the word says of its licence: {licence}.
 """
 
 _EXPECTED = f"some 25 minutes on two cores; {_FOUND}"

@@ -1,1 +1,1 @@
-"""A small network for microWakeWord's engines, taught by a model of two stages."""
+"""A small network for microWakeWord's engines, taught by the clips of a word's training."""

@@ -17,6 +17,22 @@ from wakeword_train.data.mining import one_thread
 from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.synthesis_config import StudentConfig
 
+_THINNED = 0.0, 0.4
+"""The share of the channels that each half lacks in training: so they err differently. ``export-students.md`` has what
+each finds alone, and what two halves find that differ in their seeds alone."""
+_DROPOUT = 0.2
+_WEIGHT_DECAY = 1e-3
+_RISE = 0.1
+"""Share of the steps of a round in which the learning rate rises."""
+_TRUNK = "micro"
+"""The encoder that training begins with: people taught it speech, and it is to keep that."""
+_SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
+"""The share of the learning rate that the first layer and each block get."""
+_ROUNDS, _ROUND_STEPS, _ROUND_RATE, _ROUND_MINED = 2, 1 / 3, 0.5, 1 / 4
+"""More rounds, and the shares of the steps, of the rate and of the mining that each has."""
+_REVERSED = 0.3
+"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the first round."""
+_ORIGIN_RATE = 2e-3
 _SECONDS_OF_STEP = 15.0
 """Seconds of audio that cost as much as a step of 128 windows: work is planned in such seconds."""
 
@@ -33,17 +49,18 @@ class HalfItem:
     @property
     def key(self) -> str:
         """Its name."""
-        return f"the half of a student that lacks {self.thinned:.0%} of its channels"
+        return f"the half of a student that is taught with {1 - self.thinned:.0%} of its channels"
 
 
 def halves(config: StudentConfig) -> list[HalfItem]:
-    """What is to be fitted: the two err differently, and together they hear more people than either."""
+    """What is to be fitted."""
     steps = config.steps + _ROUNDS * _of_round(config).steps
-    return [HalfItem(thinned, steps * _SECONDS_OF_STEP) for thinned in _THINNED]
+    return [HalfItem(thinned, steps * config.batch_size / 128 * _SECONDS_OF_STEP) for thinned in _THINNED]
 
 
 class HalfWork(WholeWork[HalfItem]):
-    """Fits halves: ``wakeword.batch.jobs.work.Work``. Rows are weights by name, the same in every process."""
+    """Fits halves: ``wakeword.batch.jobs.work.Work``. Rows are weights by name, the same in every process
+    of one kind of machine."""
 
     def __init__(self, scenes: StudentScenes, config: StudentConfig, seed: int) -> None:
         # As arrays: torch would put tensors into shared memory, which is scarce in containers.
@@ -66,29 +83,13 @@ class HalfWork(WholeWork[HalfItem]):
 def half_of(weights: dict[str, Array]) -> StudentNetwork:
     """The half with these weights."""
     network = StudentNetwork()
-    network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    network.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
     return network.eval()
-
-
-_THINNED = 0.0, 0.4
-_DROPOUT = 0.2
-_WEIGHT_DECAY = 1e-3
-_RISE = 0.1
-"""Share of the steps of a round in which the learning rate rises."""
-_TRUNK = "micro"
-"""The encoder that training begins with: people taught it speech, and it is to keep that."""
-_SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
-"""The share of the learning rate that the first layer and each block get."""
-_ROUNDS, _ROUND_STEPS, _ROUND_RATE, _ROUND_MINED = 2, 1 / 3, 0.5, 1 / 4
-"""More rounds, and the shares of the steps, of the rate and of the mining that each has."""
-_REVERSED = 0.3
-"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the first round."""
-_ORIGIN_RATE = 2e-3
 
 
 def fit_student(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> StudentNetwork:
     """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
-    al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on the same machine."""
+    al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on one kind of machine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network, origin = StudentNetwork(dropout=_DROPOUT, thinned=thinned), SpeechOrigin()

@@ -45,8 +45,6 @@ class Scenes:
     """``(scenes, SCENE_FRAMES, 40)``."""
     ends: NDArray[np.int64]
     """The frame in which the word of each scene ends, ``(scenes,)``."""
-    rows: NDArray[np.int64]
-    """The clip of each, a row of its store."""
 
 
 class SceneMaker:
@@ -74,12 +72,16 @@ class SceneMaker:
 
         ``recorded`` is the share of people where there are people and synthetic voices; ``None``: as many as their voices.
         """
+        rows = self.drawn(store, count, recorded=recorded)
+        return self._scenes(rows, lambda batch: self._word_waves(store, batch))
+
+    def drawn(self, store: ClipStore, count: int, *, recorded: float | None) -> Tensor:
+        """The rows of the clips of ``words``, ``(count,)``."""
         voices = Counter(clip.speaker for clip in store.clips)
         weights = torch.tensor([1 / voices[clip.speaker] for clip in store.clips])
         if recorded is not None:
             weigh_recorded(weights, store.clips, recorded)
-        rows = torch.multinomial(weights, count, replacement=True, generator=self._generator)
-        return self._scenes(rows, lambda batch: self._word_waves(store, batch))
+        return torch.multinomial(weights, count, replacement=True, generator=self._generator)
 
     def talk(self, count: int) -> Scenes:
         """``count`` scenes of other words, one after the other."""
@@ -97,7 +99,7 @@ class SceneMaker:
                 own = micro_features([wave.numpy()])
                 frames.append((rounded_frames(own) if is_coded else own)[-SCENE_FRAMES:])
             ends.append(word_ends // FRAME - (len(own) - SCENE_FRAMES))
-        return Scenes(np.stack(frames), torch.cat(ends).numpy(), rows.numpy())
+        return Scenes(np.stack(frames), torch.cat(ends).numpy())
 
     def _word_waves(self, store: ClipStore, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Scenes with the words, and the sample at which each ends."""

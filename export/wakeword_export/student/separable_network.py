@@ -1,4 +1,4 @@
-"""The student in torch: MixedNets of the official shape, whole in training, and beside each other and streaming in use.
+"""The student in torch: MixedNets of the official shape. Each is whole in training; in use they are one, step by step.
 
 No layer pads, so that an output depends on 149 frames, as it does when each layer keeps its own past.
 """
@@ -27,7 +27,7 @@ RECEPTIVE_FRAMES = FIRST_FRAMES + STRIDE * (sum(length - 1 for length in LENGTHS
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
 """Prefixes of the names of everything but the last layer: what a student begins with."""
 _RESTYLED = 0.5
-"""Share of the windows that have the sound of others between two blocks, where channels are left out."""
+"""Share of the windows that get the sound of others between two blocks, where channels are left out."""
 _MAX_LOGIT = 8.0
 """The output has 256 steps: beyond this logit it is 0 or 255."""
 
@@ -37,7 +37,8 @@ class StudentNetwork(nn.Module):
 
     def __init__(self, *, dropout: float = 0.0, thinned: float = 0.0) -> None:
         """``dropout``: the share of the numbers before the last layer that training leaves out; ``thinned``: the share of
-        the channels of each block that a window lacks in training, where the others have the sound of other windows."""
+        the channels of each block that a window lacks in training. Where channels lack, half of the windows also get the
+        sound of other ones between two blocks."""
         super().__init__()
         self.first = nn.Conv1d(CHANNELS, FIRST, FIRST_FRAMES, stride=STRIDE, bias=False)
         self.first_norm = nn.BatchNorm2d(FIRST)
@@ -67,14 +68,15 @@ class StudentNetwork(nn.Module):
         steps = torch.relu(self.first_norm(_convolved(self.first, frames[:, :, None].permute(0, 3, 2, 1))))
         outputs = [steps]
         for number, (in_time, mixture, norm) in enumerate(zip(self.in_time, self.mixtures, self.norms, strict=True)):
-            remembered = _convolved(in_time, self._varied(steps) if number else steps)
+            remembered = _convolved(in_time, self._made_harder(steps) if number else steps)
             steps = torch.relu(norm(_convolved(mixture, remembered)))
             outputs += [remembered, steps]
         return outputs
 
-    def _varied(self, steps: Tensor) -> Tensor:
+    def _made_harder(self, steps: Tensor) -> Tensor:
+        """What a block gives, ``(batch, channels, 1, steps)``, as the next one gets it in training."""
         if self.training and self.thinned.p:
-            steps = restyled(steps[:, :, 0].mT, _RESTYLED).mT[:, :, None]  # after Zhou et al., 2021, "MixStyle"
+            steps = restyled(steps[:, :, 0].mT, _RESTYLED).mT[:, :, None]
         thinned: Tensor = self.thinned(steps)
         return thinned
 

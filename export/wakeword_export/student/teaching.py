@@ -9,7 +9,7 @@ import torch
 
 from wakeword.base.errors import DataError, ModelError
 from wakeword.base.events import Line
-from wakeword.batch.jobs.job_run import Run, in_this_process
+from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
@@ -72,15 +72,16 @@ def teach_student(
     card: ModelCard,
     run: Path,
     *,
-    executor: Callable[[float], Executor] = in_this_process,
+    executor: Callable[[float], Executor],
     report: Line,
 ) -> MicroStudent:
     """Train a student and write it to ``run``.
 
     ``clips``: of the word's training; of background, recordings only: the starter pack is read in parts of its own.
-    ``card``: of the model, which knows the word's phonemes. The student does not depend on the ``executor``.
+    ``card``: of the model, which knows the word's phonemes. The student does not depend on the ``executor``,
+    where its machines are of one kind.
     Raises ``ConfigError`` for a missing pack, ``DataError`` for missing clips, and ``ModelError`` if the student
-    finds less than ``config.student.least_recall`` of the words held out.
+    finds less than ``config.student.least_recall`` of the words held out; ``WorkerError`` if processes of the executor end.
     """
     micro_pack_path(_pack_of(config))
     settings = config.student

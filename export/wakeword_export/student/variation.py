@@ -11,6 +11,7 @@ _WARP = 0.08
 _WIDEST_BANDS, _WIDEST_FRAMES = 5, 8
 """The masks of silence, two of each in a window."""
 _MIN_SPREAD = 0.3
+"""So that a channel without any sound in it is not divided by nothing."""
 
 
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
@@ -24,9 +25,8 @@ def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def restyled(windows: Tensor, share: float, generator: torch.Generator | None = None) -> Tensor:
-    """A share of the windows ``(batch, frames, 40)`` with the mean and the spread of each channel nearer to another one's.
-
-    Values, of features or after a rectifier, stay in 0..26.
+    """A share of the windows ``(batch, frames, channels)`` with the mean and the spread of each channel nearer to another
+    one's: features, and in a network what blocks give, for which Zhou et al., 2021, call it MixStyle. All are in 0..26.
 
     So a synthetic word gets the sound of people's voices, rooms and microphones, and these are no sign of other speech.
     """

@@ -19,7 +19,7 @@ SMALL = StudentConfig(steps=3, batch_size=48, mining_rounds=1, mined=20)
 
 def some_scenes(count: int, seed: int) -> Scenes:
     frames = random_frames(count * SCENE_FRAMES, seed).reshape(count, SCENE_FRAMES, -1)
-    return Scenes(frames, np.full(count, 200), np.arange(count))
+    return Scenes(frames, np.full(count, 200))
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of:UserWarning")

@@ -76,6 +76,26 @@ def test_channels_are_left_out_whole_and_in_training_alone() -> None:
     assert torch.equal(network(frames), network(frames))
 
 
+@torch.no_grad()
+def test_blocks_lack_channels_and_get_the_sound_of_other_windows_in_training_alone() -> None:
+    torch.manual_seed(0)
+    network = StudentNetwork(thinned=0.4).train()
+    steps = torch.rand(400, 64, 1, 9) + torch.arange(400)[:, None, None, None] / 50
+    harder = network._made_harder(steps)
+    lacking = (harder == 0).all(dim=3)
+    assert 0.38 < lacking.float().mean() < 0.42
+    moved = (0.6 * harder.mean(dim=3) - steps.mean(dim=3)).abs() > 0.05
+    of_windows = (moved & ~lacking).any(dim=1)
+    assert 0.4 < of_windows.float().mean() < 0.6  # the others have their own sound
+    assert torch.equal(network.eval()._made_harder(steps), steps)
+    constant = [
+        (values.std(dim=3) < 1e-6).float().mean()
+        for values in network.train().values(scaled(torch.from_numpy(random_frames(600)).reshape(2, 300, 40)))[1::2]
+    ]
+    assert constant[0] < 0.2
+    assert min(constant[1:]) > 0.3
+
+
 def test_the_layers_hold_their_norms() -> None:
     network = trained_somehow()
     (weight, bias), frames = network.folded()[0], scaled(torch.from_numpy(random_frames(5)))

@@ -1,7 +1,10 @@
 """Laws of teaching: a student hears nobody of its test, is kept if it is good enough, and is the same twice."""
 
 import dataclasses
+import pickle
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from support.small_world import tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.batch.jobs.job_run import in_this_process
+from wakeword.batch.jobs.work import Executor
 from wakeword.model.installed import HOME_VARIABLE
 from wakeword_export.micro.device_files import read_student
 from wakeword_export.student import teaching
@@ -61,6 +65,18 @@ def clips_of_run(run: Path) -> list[Clip]:
     return [clip for folder in folders for clip in read_folder(folder, kinds[folder.name.split("-")[0]])]
 
 
+class Elsewhere(Executor):
+    """Does work as other processes would, the last item first."""
+
+    done = 0
+
+    def run(self, work: Any, batches: Any, report: Any) -> Generator[tuple[int, Any], None, None]:
+        do = pickle.loads(pickle.dumps(work)).begin(report)
+        for number, item in reversed([pair for batch in batches for pair in batch]):
+            self.done += 1
+            yield number, pickle.loads(pickle.dumps(do(item)))
+
+
 @pytest.mark.slow
 def test_a_student_is_kept_and_a_poor_one_is_refused(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,17 +85,23 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     monkeypatch.setattr(teaching, "packed_clips", lambda *given, **options: packed_clips(*given, **options)[::6])
     quiet = AugmentationConfig(household=0.0)  # which is made in seconds
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL, augmentation=quiet)
-    made = teach_student(config, clips_of_run(run), random_model().card, tmp_path / "a", report=lambda line: None)
+    elsewhere = Elsewhere()
+    options: dict[str, Any] = {"executor": in_this_process, "report": lambda line: None}
+    made = teach_student(config, clips_of_run(run), random_model().card, tmp_path / "a", **options)
+    options["executor"] = lambda seconds: elsewhere
+    again = teach_student(config, clips_of_run(run), random_model().card, tmp_path / "b", **options)
+    assert elsewhere.done == 2
     kept = read_student(tmp_path / "a" / STUDENT_FILE)
     assert kept is not None
     assert (kept.phrase, kept.cutoff, kept.lines) == ("updown", made.cutoff, made.lines)
     frames = np.random.default_rng(0).integers(0, 256, (300, 40)).astype(np.uint8)
     assert np.array_equal(kept.net.outputs(frames), made.net.outputs(frames))
+    assert np.array_equal(again.net.outputs(frames), made.net.outputs(frames))
     assert "synthetic words found" in made.lines[0]
     # A recipe whose background is recordings has no pack: the student hears the starter pack even so.
     poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999), starter_pack="")
     with pytest.raises(ModelError, match=r"student\.least_recall"):
-        teach_student(poor, clips_of_run(run), random_model().card, tmp_path / "c", report=lambda line: None)
+        teach_student(poor, clips_of_run(run), random_model().card, tmp_path / "c", **options)
     assert not (tmp_path / "c").exists()
 
 
@@ -88,7 +110,7 @@ def test_few_people_are_heard_as_often_as_many_synthetic_voices(run: Path) -> No
     clips = [dataclasses.replace(clip, synthetic=clip.speaker != "train 0") for clip in clips]
     stores = load_stores(clips, Split.TRAIN)
     store, maker = stores[Kind.POSITIVE], SceneMaker(stores, AugmentationConfig(household=0.0), seed=0)
-    rows = maker.words(store, 100, recorded=0.6).rows
+    rows = maker.drawn(store, 100, recorded=0.6).tolist()
     people = [row for row in rows if not store.clips[row].synthetic]
     assert 45 <= len(people) <= 75  # and not 33, their share of the voices
     spoken = sorted({store.clips[row].speaker for row in rows})
@@ -109,11 +131,11 @@ def test_recorded_background_is_heard_beside_the_pack(
 ) -> None:
     heard = list[float]()
 
-    def fit(scenes: StudentScenes, config: StudentConfig, seed: int) -> None:
+    def begun(scenes: StudentScenes, config: StudentConfig, seed: int) -> None:
         heard.append(scenes.speech.hours)
         raise ModelError("enough is known")
 
-    monkeypatch.setattr(teaching, "HalfWork", fit)
+    monkeypatch.setattr(teaching, "HalfWork", begun)
     settings = dataclasses.replace(SMALL, positives=8, near_negatives=8, negatives=8, held_out=8)
     quiet = AugmentationConfig(household=0.0)
     config = dataclasses.replace(default_recipe(), keyword="updown", student=settings, augmentation=quiet)
@@ -129,7 +151,14 @@ def test_recorded_background_is_heard_beside_the_pack(
     own, judge = said("home/me", Split.TRAIN), said("home/you", Split.VALIDATION)
     for some in ([], [own], [own, said(known, Split.TRAIN), judge], [said(known, Split.TEST)]):
         with pytest.raises(ModelError, match="enough"):
-            teach_student(config, [*clips_of_run(run), *some], random_model().card, tmp_path, report=lambda line: None)
+            teach_student(
+                config,
+                [*clips_of_run(run), *some],
+                random_model().card,
+                tmp_path,
+                executor=in_this_process,
+                report=print,
+            )
     alone, more, with_others, without_tested = heard
     assert more - alone == pytest.approx(0.01, rel=0.01)
     assert with_others == more  # the pack deals its own people, and speech for the cutoff is not trained on
@@ -140,7 +169,7 @@ def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL)
     some = [clip for clip in clips_of_run(run) if clip.kind.value != "near_negative"]
     with pytest.raises(DataError, match="train clips of the kinds near_negative"):
-        teach_student(config, some, random_model().card, tmp_path, report=lambda line: None)
+        teach_student(config, some, random_model().card, tmp_path, executor=in_this_process, report=print)
     with pytest.raises(ConfigError, match="least_recall of the student"):
         StudentConfig(least_recall=1.0)
 

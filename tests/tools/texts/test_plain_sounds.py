@@ -5,7 +5,7 @@ import pytest
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.texts.foreign_language import foreign_language
-from wakeword_tools.texts.plain_sounds import plain_sounds
+from wakeword_tools.texts.plain_sounds import is_plain_vowel, plain_sounds
 
 TEXTS = {
     "ar": "اِسْتِقْبال تَوَقُّف", "de": "schöne Häuser, zwölf Pfund, ich auch", "es": "queso llave perro jamón",
@@ -46,3 +46,5 @@ def test_a_diphthong_is_its_parts_in_every_language() -> None:
 
 def test_a_nasal_vowel_is_one_symbol_whatever_its_quality() -> None:
     assert plain_sounds("ɑ̃", "fr") == plain_sounds("ɐ̃", "pt") == ["ã"]
+    assert is_plain_vowel("ã")
+    assert not is_plain_vowel("t͡ʃ")

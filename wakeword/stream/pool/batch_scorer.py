@@ -50,8 +50,8 @@ class BatchScorer:
     def advance(self, slots: Sequence[int], frames: Array) -> list[float | None]:
         """Advance streams by one hop: the logit of the window that ends for each, ``None`` before its first one.
 
-        ``frames`` are ``(streams, hop, n_mfcc)``. In a stream's first hop those that a window skips are not used, but all
-        must be finite.
+        ``frames`` are ``(streams, hop, n_mfcc)``. In a stream's first hop those before its first window are not used,
+        but all must be finite.
         """
         logits: list[float] = []
         for size in self._sizes:
