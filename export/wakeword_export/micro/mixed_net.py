@@ -76,8 +76,8 @@ class Int8Layer:
     def __call__(self, steps: Int8, *, stride: int = 1) -> Int8:
         """``(steps, inputs)`` -> ``(steps / stride, outputs)``, with nothing but zeros before."""
         before, count = len(self.weight) - stride, len(steps) // stride
-        # Sums of 8-bit products are exact in float32 below 2**24. A layer has at most 640 weights for an output: for a larger
-        # sum, inputs of 255 would have to meet weights of 103 in the mean. With new arrays it takes 1.6 times as long.
+        # Sums of 8-bit products are exact in float32 below 2**24. An output has at most 640 weights in a layer: only if
+        # inputs of 255 met weights of 103 in the mean would a sum be larger. New arrays would take 1.6 times as long.
         values = np.zeros((before + len(steps), steps.shape[1]), np.float32)
         np.subtract(steps, self.inputs.zero, out=values[before:], dtype=np.float32)
         sums = np.empty((count, len(self.bias)), np.float32)
