@@ -50,7 +50,7 @@ class Scenes:
 class SceneMaker:
     """Makes scenes of the clips in ``stores``; the same for the same seed.
 
-    A scene ends 0.45 to 1 s after the word, and mostly has other speech around it, of which there are seconds; then come a
+    A scene ends 0.45 to 1 s after the word, and mostly has seconds of other speech around it; then come a
     room, noise, a level and a channel, as in a look of ``LookCutter``. ``BatchSampler`` has the word anywhere in a window.
     """
 

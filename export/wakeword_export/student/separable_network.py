@@ -99,7 +99,7 @@ class StudentNetwork(nn.Module):
 
 
 def _convolved(layer: nn.Module, steps: Tensor) -> Tensor:
-    """A convolution in time of ``(batch, channels, 1, steps)``, all channels of a step beside each other: as a ``conv1d``
+    """A convolution in time of ``(batch, channels, 1, steps)``, with all channels of a step together: as a ``conv1d``
     training takes 1.6 times as long."""
     assert isinstance(layer, nn.Conv1d)
     weight = layer.weight[:, :, None].contiguous(memory_format=torch.channels_last)
@@ -121,7 +121,7 @@ def norm_folded(conv: nn.Module, norm: nn.Module) -> tuple[Array, Array]:
 
 
 def quantised(networks: Sequence[StudentNetwork], windows: NDArray[np.uint8]) -> Int8Net:
-    """Networks beside each other, as one that says the mean of their logits, in 8-bit numbers.
+    """Networks side by side, as one that says the mean of their logits, in 8-bit numbers.
 
     ``windows`` ``(windows, frames, 40)`` show how large values become. As microWakeWord's own training does it: least and
     largest value of each layer, with one feature of 0 and one of 26.
@@ -136,13 +136,13 @@ def quantised(networks: Sequence[StudentNetwork], windows: NDArray[np.uint8]) ->
     inputs = [OF_FEATURES, *seen[:-1]]
     layers = [
         quantised_layer(weight, bias, (before, after), relu=rectified)
-        for (weight, bias), before, after, rectified in zip(beside(networks), inputs, seen, relu, strict=True)
+        for (weight, bias), before, after, rectified in zip(side_by_side(networks), inputs, seen, relu, strict=True)
     ]
     return Int8Net(layers[0], tuple(zip(layers[1:-1:2], layers[2:-1:2], strict=True)), layers[-1])
 
 
-def beside(networks: Sequence[StudentNetwork]) -> list[tuple[Array, Array]]:
-    """The layers, as ``folded`` has them, of one network that has these beside each other and says their mean."""
+def side_by_side(networks: Sequence[StudentNetwork]) -> list[tuple[Array, Array]]:
+    """The layers, as ``folded`` has them, of one network that has these side by side and says their mean."""
     first, *middle, last = (
         tuple(zip(*layer, strict=True)) for layer in zip(*(one.folded() for one in networks), strict=True)
     )

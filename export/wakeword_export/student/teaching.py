@@ -90,7 +90,7 @@ def teach_student(
         tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
-        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 13 minutes")
+        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 15 minutes of a core")
         scenes = _training_scenes(config, stores, train)
         fitting = Run(HalfWork(scenes, settings, config.seed), halves(settings))
         networks = [half_of(weights) for _, weights in fitting.rows(executor(fitting.seconds), lambda *_: None)]

@@ -8,7 +8,7 @@ from support.micro_nets import random_frames
 from wakeword_export.micro.mixed_net import CHANNELS
 from wakeword_export.student.drawn_windows import StudentBatch
 from wakeword_export.student.halves import SpeechOrigin
-from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, beside, quantised, scaled
+from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, quantised, scaled, side_by_side
 from wakeword_export.student.variation import restyled
 
 
@@ -50,9 +50,9 @@ def test_eight_bits_decide_as_the_mean_of_networks_does(count: int) -> None:
     assert np.mean(((found > cutoff) == (expected > cutoff))[~unsure]) > 0.99
 
 
-def test_networks_beside_each_other_know_nothing_of_each_other() -> None:
+def test_networks_side_by_side_know_nothing_of_each_other() -> None:
     networks = [trained_somehow(seed) for seed in range(2)]
-    layers = beside(networks)
+    layers = side_by_side(networks)
     assert [len(bias) for _, bias in layers] == [64, 64, *[128] * 7, 1]
     for weight, _ in layers[2:-1:2]:
         outputs, inputs = (size // 2 for size in weight.shape[1:])
