@@ -47,7 +47,7 @@ def require_engine(engine: str) -> None:
         pytest.skip(f"needs {engine.replace('_', '-')}, which runs such files")
 
 
-def outputs_in(engine: str, model: Path, frames: np.ndarray, folder: Path, *, arena: int = 50_000) -> np.ndarray:
+def outputs_in(engine: str, model: Path, frames: np.ndarray, folder: Path, *, arena: int = 65_000) -> np.ndarray:
     """The output of each step for features ``(frames, 40)`` uint8, ``(frames // 3,)``. Fails if the process does."""
     given, found = folder / "frames.npy", folder / f"{engine}.npy"
     np.save(given, frames)

@@ -18,12 +18,14 @@ from wakeword_tools.measure.point_choice import supported_target
 from wakeword_tools.measure.rates import RateKind, Target
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 
-MIN_CUTOFF, MAX_CUTOFF = 64, 253
+MIN_CUTOFF, MAX_CUTOFF = 94, 253
 """Below the one a network is not sure, however little was heard; above the other pymicro-wakeword, which is stricter by
 up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW
 _WARM_UP = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
+_LEAST = 0.125
+"""The score from which events are counted."""
 _TAIL = 20
 """Highest events from which the rate above them is foreseen."""
 _RECEPTIVE_SECONDS = 1.5
@@ -75,7 +77,7 @@ def _peaks(scores: ScoreSet) -> list[float]:
     """The highest score of each event at a low threshold, from the highest on."""
     peaks = []
     for stream in scores.streams:
-        starts = [*event_windows(stream, 0.02, hop=scores.hop), len(stream)]
+        starts = [*event_windows(stream, _LEAST, hop=scores.hop), len(stream)]
         peaks += [float(stream[first:last].max()) for first, last in pairwise(starts)]
     return sorted(peaks, reverse=True)
 

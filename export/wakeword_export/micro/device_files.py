@@ -30,6 +30,8 @@ WAKE_WORDS = "custom_wake_words"
 """The folder in which Home Assistant looks for words."""
 _LICENCES = [folder / "LICENSE" for folder in Path(__file__).parents[1:4:2]]
 """In the wheel, and in a checkout."""
+_HEAD = "head_"
+"""Begins the names of a head's arrays in the file of a student."""
 _PUBLISH = (
     "publish it as a public repository on GitHub with a description and topics; in HACS it is a custom repository of the "
     "type wake word"
@@ -45,6 +47,8 @@ class MicroStudent:
     cutoff: int
     lines: Sequence[str]
     """What was measured, for people."""
+    head: Int8Net | None = None
+    """On what is heard of the word's phonemes."""
     phonemes: str = ""
     """The ``phonemes_digest`` of what was added where the cutoff was chosen; empty: nothing."""
 
@@ -54,8 +58,10 @@ def write_student(path: Path, student: MicroStudent) -> None:
     about = {name: getattr(student, name) for name in ("phrase", "cutoff", "lines", "phonemes")}
     header = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
+    of_head = {} if student.head is None else student.head.arrays()
+    arrays = student.net.arrays() | {_HEAD + name: array for name, array in of_head.items()}
     with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, header=header, **student.net.arrays())  # type: ignore[arg-type]  # allow_pickle
+        np.savez(file, header=header, **arrays)  # type: ignore[arg-type]  # allow_pickle
 
 
 def read_student(path: Path) -> MicroStudent | None:
@@ -66,20 +72,21 @@ def read_student(path: Path) -> MicroStudent | None:
         with np.load(path) as archive:
             arrays = {name: archive[name] for name in archive.files}
         about = json.loads(arrays.pop("header").tobytes().decode())
-        net = Int8Net.from_arrays(arrays)
+        of_head = {name.removeprefix(_HEAD): array for name, array in arrays.items() if name.startswith(_HEAD)}
+        net, head = Int8Net.from_arrays(arrays), Int8Net.from_arrays(of_head) if of_head else None
         phonemes = str(about.get("phonemes") or "")
-        return MicroStudent(about["phrase"], net, int(about["cutoff"]), list(about["lines"]), phonemes)
+        return MicroStudent(about["phrase"], net, int(about["cutoff"]), list(about["lines"]), head, phonemes)
     except DAMAGED_ARCHIVE as error:
         raise ModelError(f"{path}: expected microWakeWord's student, got: {reason_of(error)}; train again") from error
 
 
-_ARENA, _ARENA_OF_BOTH = 33_000, 112_000
-"""Bytes for a student, and for one with its word's phonemes: on a PC the ESP32's interpreter needs 29,300 and 98,300."""
+_ARENA, _ARENA_OF_ALL = 33_000, 127_000
+"""Bytes for a student, and for one with its word's phonemes: on a PC the ESP32's interpreter needs 29,300 and 111,800."""
 
 
 def arena_of(net: MicroNet) -> int:
     """Bytes that a device sets aside for a network."""
-    return _ARENA if isinstance(net, Int8Net) else _ARENA_OF_BOTH
+    return _ARENA if isinstance(net, Int8Net) else _ARENA_OF_ALL
 
 
 _FOUND = "of three words trained from their text it found 92, 92 and 59 % of the recordings of people"
@@ -114,15 +121,15 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
         )
     if student.phrase != phrase:
         raise ModelError(f"expected a student of {phrase!r} in {order.run}, got one of {student.phrase!r}")
-    net = beside_phonemes(student.net, order.model.card) if student.phonemes else student.net
+    if student.phonemes not in ("", phonemes_digest()):
+        raise ModelError(
+            f"expected a student beside the phonemes of this version, got an earlier one in {order.run}: train it again "
+            "with --for microwakeword"
+        )
+    net = beside_phonemes(student.net, student.head, order.model.card)
     cutoff, lines, background = student.cutoff, student.lines, order.recordings.files.get(Kind.BACKGROUND)
     if background:
         cutoff, lines = _calibrated(order, net)
-    elif student.phonemes not in ("", phonemes_digest()):
-        raise ModelError(
-            f"expected a cutoff for the phonemes of this version, got an earlier one in {order.run}: train it again "
-            "with --for microwakeword, or give --background"
-        )
     if not (background and order.recordings.files.get(Kind.POSITIVE)):
         lines = [*lines, _UNMEASURED]
     require_silence(MicroListener(net).scores, threshold_of(cutoff))

@@ -154,9 +154,8 @@ class MicroWord:
         """Nats of a step of the state."""
         return self.logits.outputs.scale
 
-    def fits(self, frames: NDArray[np.uint8]) -> Int8:
-        """How well the word fits where it ends at each step, in steps of ``OF_FIT``: ``(frames // 3,)``."""
-        steps = self.network.steps(frames)
+    def fits(self, steps: Int8) -> Int8:
+        """How well the word fits where it ends at each step of the network, in steps of ``OF_FIT``: ``(steps,)``."""
         best = self.alternatives(steps).reshape(len(steps), -1, 1 + self.sounds.max()).max(axis=1).astype(np.int16)
         lost = best[:, self.sounds] - self.logits(steps).max(axis=1)[:, None]
         state, states = np.full(lost.shape[1], -LOST, np.int16), np.empty(lost.shape, np.int16)

@@ -1,4 +1,5 @@
-"""What microWakeWord's engines run for an English word: a network that was taught it, and one that hears its phonemes."""
+"""What microWakeWord's engines run for an English word: a network that was taught it, one that hears its phonemes, and a
+head that was taught it on what that one hears."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,23 +10,35 @@ from numpy.typing import NDArray
 
 from wakeword.format.card import ModelCard
 from wakeword_export.micro.int8_phonemes import NETWORK_FILE, OF_FIT, MicroPhonemes, MicroWord
-from wakeword_export.micro.mixed_net import MIN_INT8, Int8Layer, Int8Net, Range, probabilities, quantised_layer
+from wakeword_export.micro.mixed_net import (
+    MIN_INT8,
+    Int8Layer,
+    Int8Net,
+    Range,
+    probabilities,
+    quantised_layer,
+    whole_steps,
+)
 from wakeword_tools.engines.languages import ENGLISH
 
 HELD = 10
-"""Steps for which the best fit counts: the other network hears the word a little earlier or later."""
-OF_LOGIT = Range.of(-12, 12)
-_COUNTS, _OFFSET = 4.0, 6.5
-"""How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 2, 3, 4, 5 and 6
-two of three words chose 4 for the third, whichever it was, with an earlier network."""
+"""Steps for which the best fit counts: the other networks hear the word a little earlier or later."""
+OF_LOGIT = Range.of(-6, 6)
+_COUNTS, _OFFSET = 2.0, 3.25
+"""How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 1, 1.5, 2, 2.5 and 3
+two of three words chose 2 for the third, whichever it was, with an earlier network."""
+ALONE, BESIDE, OF_HEAD = 1 / 2, 1 / 3, 1 / 6
+"""The shares of a student's logit: half, as the outputs of many words would all be 255 else. Beside a head it is that of
+two halves of three parts."""
 
 
 @dataclass(frozen=True)
 class MicroWordNet:
-    """Both, added as logits."""
+    """All three, added as logits."""
 
     student: Int8Net
     word: MicroWord
+    head: Int8Net
 
     @property
     def logit(self) -> Int8Layer:
@@ -35,10 +48,12 @@ class MicroWordNet:
 
     def outputs(self, frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """See ``Int8Net.outputs``."""
-        padded = np.concatenate([np.full(HELD - 1, MIN_INT8, np.int8), self.word.fits(frames)])
-        added = self.logit(sliding_window_view(padded, HELD).max(axis=1)[:, None])[:, 0]
-        own = self.student.logits(frames), self.student.last.outputs
-        return probabilities(OF_LOGIT.of_sum((added, OF_LOGIT), own), OF_LOGIT)
+        inputs, heard = whole_steps(frames), self.word.network.steps(frames)
+        padded = np.concatenate([np.full(HELD - 1, MIN_INT8, np.int8), self.word.fits(heard)])
+        total = self.logit(sliding_window_view(padded, HELD).max(axis=1)[:, None])[:, 0]
+        for net, values in ((self.student, inputs), (self.head, heard)):
+            total = OF_LOGIT.of_sum((total, OF_LOGIT), (net.logits(values), net.last.outputs))
+        return probabilities(total, OF_LOGIT)
 
 
 MicroNet = Int8Net | MicroWordNet
@@ -50,9 +65,14 @@ def phonemes_digest() -> str:
     return hashlib.sha256(NETWORK_FILE.read_bytes() + repr((_COUNTS, _OFFSET)).encode()).hexdigest()
 
 
-def beside_phonemes(student: Int8Net, card: ModelCard) -> MicroNet:
-    """A student with its word's phonemes; alone where none are known, or another language has them."""
+def phonemes_of(card: ModelCard) -> MicroWord | None:
+    """The search for the word of a card; ``None`` where its phonemes are not known, or another language has them."""
     if card.verifier is None or card.language != ENGLISH:
-        return student  # no other speech taught the network
-    word = MicroWord.of(MicroPhonemes.read(), card.verifier.phonemes, card.verifier.phoneme_losses)
-    return student if word is None else MicroWordNet(student, word)
+        return None  # no other speech taught the network
+    return MicroWord.of(MicroPhonemes.read(), card.verifier.phonemes, card.verifier.phoneme_losses)
+
+
+def beside_phonemes(student: Int8Net, head: Int8Net | None, card: ModelCard) -> MicroNet:
+    """A student with its word's phonemes and a head on them; alone without a head."""
+    word = None if head is None else phonemes_of(card)
+    return student if word is None or head is None else MicroWordNet(student, word, head)

@@ -107,11 +107,12 @@ class Int8Net:
 
     def outputs(self, frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Features ``(frames, 40)`` in steps of 26/255 -> the output of each step, ``(frames // 3,)``, in 1/256."""
-        return probabilities(self.logits(frames), self.last.outputs)
+        return probabilities(self.logits(whole_steps(frames)), self.last.outputs)
 
-    def logits(self, frames: NDArray[np.uint8]) -> Int8:
-        """The same before the logistic function, in the range of the last layer."""
-        steps = self.first(whole_steps(frames), stride=STRIDE)
+    def logits(self, inputs: Int8) -> Int8:
+        """The same before the logistic function, in the range of the last layer; ``inputs``: features, or what another
+        network gives at each step."""
+        steps = self.first(inputs, stride=STRIDE if inputs.shape[1] == CHANNELS else 1)
         for in_time, mixture in self.blocks:
             steps = mixture(in_time(steps))
         return self.last(steps)[:, 0]
@@ -123,8 +124,8 @@ class Int8Net:
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Int8Net":
         """The network of ``arrays``. ``KeyError`` or ``ValueError`` if they are not one."""
-        layers = [layer_from(arrays, number) for number in range(sum(name.endswith("_weight") for name in arrays))]
-        first, *middle, last = layers
+        count = sum(name.startswith("layer_") and name.endswith("_weight") for name in arrays)
+        first, *middle, last = (layer_from(arrays, number) for number in range(count))
         return cls(first, tuple(zip(middle[::2], middle[1::2], strict=True)), last)
 
 

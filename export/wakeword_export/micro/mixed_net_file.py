@@ -53,6 +53,9 @@ class _Writer:
         model.add(flat.CALL_ONCE, [], [], (0, "Int32", 1))
         taken = self._tensor((1, STRIDE, CHANNELS), OF_FEATURES)
         frames = self._shaped(taken, (1, STRIDE, 1, CHANNELS), OF_FEATURES)
+        first = net.first if isinstance(net, Int8Net) else net.student.first
+        # Kept once for all that listen to features: a device has 20 variables.
+        frames = self._with_past(frames, first, STRIDE)
         if isinstance(net, Int8Net):
             logit, values = self._net(net, frames), net.last.outputs
         else:
@@ -60,22 +63,24 @@ class _Writer:
         outputs = [self._probability(logit, values)]
         return model.to_bytes([taken], outputs, description=description)
 
-    def _net(self, net: Int8Net, frames: int) -> int:
-        """The logit of a MixedNet."""
-        steps = self._convolved(net.first, self._with_past(frames, net.first, STRIDE), stride=STRIDE)
+    def _net(self, net: Int8Net, inputs: int) -> int:
+        """The logit of a MixedNet; ``inputs``: all that its first layer looks at."""
+        steps = self._convolved(net.first, inputs)
         for in_time, mixture in net.blocks:
             steps = self._each_channel(in_time, self._with_past(steps, in_time))
             steps = self._convolved(mixture, steps)
         return self._logit(net.last, self._with_past(steps, net.last))
 
     def _word_net(self, net: MicroWordNet, frames: int) -> int:
-        fit = self._fit(net.word, self._phonemes(net.word.network, frames))
-        fits = self._kept(fit, OF_FIT, np.full((1, HELD - 1, 1, 1), MIN_INT8, np.int8))
-        added = self._logit(net.logit, self._largest(fits, OF_FIT, HELD))
-        return self._sum(added, self._net(net.student, frames), (1, 1), OF_LOGIT)
+        heard = self._phonemes(net.word.network, frames)
+        fits = self._kept(self._fit(net.word, heard), OF_FIT, np.full((1, HELD - 1, 1, 1), MIN_INT8, np.int8))
+        total = self._logit(net.logit, self._largest(fits, OF_FIT, HELD))
+        for part, inputs in ((net.student, frames), (net.head, heard)):
+            total = self._sum(total, self._net(part, inputs), (1, 1), OF_LOGIT)
+        return total
 
     def _phonemes(self, network: MicroPhonemes, frames: int) -> int:
-        steps = self._convolved(network.first, self._with_past(frames, network.first, STRIDE), stride=STRIDE)
+        steps = self._convolved(network.first, frames)
         for in_time, mixture, total in network.blocks:
             mixed = self._convolved(mixture, self._each_channel(in_time, self._with_past(steps, in_time)))
             steps = self._sum(steps, mixed, (1, 1, 1, len(mixture.bias)), total)
@@ -149,11 +154,11 @@ class _Writer:
         preparation.add(flat.ASSIGN_VARIABLE, [handles[1], value], [])
         return handles[0]
 
-    def _convolved(self, layer: Int8Layer, rows: int, *, stride: int = 1) -> int:
+    def _convolved(self, layer: Int8Layer, rows: int) -> int:
         """A convolution over all rows that are given: one step."""
         weight = np.ascontiguousarray(layer.weight.transpose(1, 0, 2)[:, :, None])
         options: list[flat.Option] = [
-            *((0, "Int8", _VALID), (1, "Int32", 1), (2, "Int32", stride), (3, "Int8", _RELU if layer.relu else 0)),
+            *((0, "Int8", _VALID), (1, "Int32", 1), (2, "Int32", 1), (3, "Int8", _RELU if layer.relu else 0)),
             *((4, "Int32", 1), (5, "Int32", 1)),
         ]
         return self._weighed(_CONV_2D, layer, rows, weight, options)

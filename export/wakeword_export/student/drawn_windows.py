@@ -2,33 +2,34 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
-from wakeword_export.student.scenes import SCENE_FRAMES, Scenes
-from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, scaled
+from wakeword_export.student.scenes import Scenes
+from wakeword_export.student.separable_network import FEATURES, Shape, StudentNetwork, scaled
 from wakeword_export.student.variation import restyled, varied
 from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
 
-_LATER = STRIDE * (MICRO_WINDOW - 1)
-MICRO_FRAMES = RECEPTIVE_FRAMES + _LATER
-"""Frames of a training window: for as many outputs as a device takes the mean of."""
 _AFTER_WORD = (1, 10)
 """Frames from the end of a word to the first output that is to know it."""
 _AROUND = (-20, 28)
 """The same for a close word and the last output: all outputs are to deny it."""
 _SHARES = {"near": 0.22, "talk": 0.12, "noise": 0.03, "mined": 0.25, "speech": 0.14}
 """Shares of a batch; the rest is of the word. Before anything is mined, its share is speech."""
-_RESTYLED = 0.7
+RESTYLED = 0.7
 """Share of windows with the sound of another one."""
+_BATCH = 200
+"""Scenes, or parts of speech, that are heard at once."""
 
 
 class MicroSpeech(NamedTuple):
-    """The background's features."""
+    """The background's features, or what another network gives for them."""
 
     frames: Tensor
     """``(frames, 40)`` uint8."""
@@ -47,10 +48,11 @@ class MicroSpeech(NamedTuple):
         """Hours in the parts."""
         return hours_of(float(self.lengths.sum()))
 
-    def parts(self) -> Iterator[tuple[int, Tensor]]:
-        """The first frame of each part, and its features ``(frames, 40)``."""
-        for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
-            yield start, self.frames[start : start + length]
+    def parts(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """The first frames of parts of one length that follow each other, and their features ``(parts, frames, 40)``."""
+        for length, parts in groupby(zip(self.starts.tolist(), self.lengths.tolist(), strict=True), key=itemgetter(1)):
+            for starts in torch.split(torch.tensor([start for start, _ in parts]), _BATCH):
+                yield starts, self.frames[starts[:, None] + torch.arange(length)]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class StudentBatch(NamedTuple):
     """Windows, and what is known of them."""
 
     windows: Tensor
-    """``(batch, MICRO_FRAMES, 40)`` in 0..26."""
+    """``(batch, window, channels)``, from 0 on."""
     targets: Tensor
     """What is to be said of each."""
     synthetic: slice
@@ -78,10 +80,12 @@ class StudentBatch(NamedTuple):
 
 
 class StudentBatches:
-    """Draws batches; ``mine`` finds the windows that are mistaken for the word."""
+    """Draws batches for a network of some shape; ``mine`` finds the windows that are mistaken for the word."""
 
-    def __init__(self, scenes: StudentScenes, config: StudentConfig, generator: torch.Generator) -> None:
-        self._scenes, self._config, self._generator = scenes, config, generator
+    def __init__(
+        self, scenes: StudentScenes, config: StudentConfig, generator: torch.Generator, shape: Shape = FEATURES
+    ) -> None:
+        self._scenes, self._config, self._generator, self._shape = scenes, config, generator, shape
         self._frames = {
             name: torch.from_numpy(getattr(scenes, name).frames) for name in ("words", "near", "talk", "noise")
         }
@@ -95,66 +99,74 @@ class StudentBatches:
         mined = counts["mined"] if self._mined is not None else 0
         words = self._any("words", self._config.batch_size - sum(counts.values()))
         near = self._any("near", counts["near"])
-        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER
-        around = self._ends["near"][near] + self._whole(len(near), *_AROUND)
-        parts = [self._cut("words", words, ends), self._cut("near", near, around)]
+        around = self._ends["near"][near] + self._inputs(len(near), *_AROUND)
+        parts = [self._of_word(words), self._cut("near", near, around)]
         for name in ("talk", "noise"):
-            rows = self._any(name, counts[name])
-            parts.append(self._cut(name, rows, self._whole(len(rows), MICRO_FRAMES, SCENE_FRAMES)))
+            rows, frames = self._any(name, counts[name]), self._frames[name].shape[1]
+            ends = torch.randint(self._shape.window, frames + 1, (len(rows),), generator=self._generator)
+            parts.append(self._cut(name, rows, ends))
         parts.append(self._speech(counts["speech"] + counts["mined"] - mined))
         if self._mined is not None:
             parts.append(self._mined[torch.randint(len(self._mined), (mined,), generator=self._generator)])
-        windows = torch.cat(parts)
+        windows = scaled(torch.cat(parts), self._shape.values)
         targets = torch.zeros(len(windows))
         targets[: len(words)] = 1
-        windows = restyled(varied(scaled(windows), self._generator), _RESTYLED, self._generator)
+        if not self._shape.is_heard:
+            windows = restyled(varied(windows, self._generator), RESTYLED, self._generator)
         others = len(words) + len(near) + counts["talk"]
         return StudentBatch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
 
     def clean(self, count: int) -> Tensor:
-        """Windows as they are, ``(count, MICRO_FRAMES, 40)`` uint8: half of words, half of speech."""
+        """Windows as they are, ``(count, window, channels)`` uint8: half of words, half of speech."""
         words = self._any("words", count // 2)
-        ends = self._ends["words"][words] + self._whole(len(words), *_AFTER_WORD) + _LATER
-        return torch.cat([self._cut("words", words, ends), self._speech(count - len(words))])
+        return torch.cat([self._of_word(words), self._speech(count - len(words))])
 
     @torch.no_grad()
     def mine(self, network: StudentNetwork) -> None:
         """Keep the windows of other sound that the network takes for the word most."""
         network.eval()
-        frames, scores, places = self._scenes.speech.frames, [], []
-        for start, part in self._scenes.speech.parts():
-            if len(part) >= MICRO_FRAMES:
-                means = _means(network(scaled(part)[None]))[0, ::2]
-                scores.append(means)
-                places.append(start + 2 * STRIDE * torch.arange(len(means)))
-        best = torch.cat(scores).topk(min(self._config.mined, sum(map(len, scores)))).indices
-        kept = [frames[torch.cat(places)[best][:, None] + torch.arange(MICRO_FRAMES)]]
+        shape, found, places = self._shape, [], []
+        for starts, parts in self._scenes.speech.parts():
+            if parts.shape[1] >= shape.window:
+                means = self._means(network, parts)[:, ::2]
+                found.append(means.flatten())
+                places.append((starts[:, None] + 2 * shape.stride * torch.arange(means.shape[1])).flatten())
+        best = torch.cat(found).topk(min(self._config.mined, sum(map(len, found)))).indices
+        kept = [self._scenes.speech.frames[torch.cat(places)[best][:, None] + torch.arange(shape.window)]]
         for name, share in (("talk", 4), ("noise", 8)):
-            of_scenes = self._frames[name]
-            means = torch.cat([_means(network(scaled(batch))) for batch in torch.split(of_scenes, 200)])
+            means = torch.cat([self._means(network, batch) for batch in torch.split(self._frames[name], _BATCH)])
             best = means.flatten().topk(min(self._config.mined // share, means.numel())).indices
-            rows, first = best // means.shape[1], best % means.shape[1] * STRIDE
-            kept.append(self._cut(name, rows, first + MICRO_FRAMES))
+            rows, first = best // means.shape[1], best % means.shape[1] * shape.stride
+            kept.append(self._cut(name, rows, first + shape.window))
         self._mined = torch.cat(kept)
         network.train()
+
+    def _means(self, network: StudentNetwork, inputs: Tensor) -> Tensor:
+        """What a device compares with its cutoff, of the logits: ``(batch, windows)``."""
+        logits: Tensor = network(scaled(inputs, self._shape.values))
+        return logits.unfold(1, MICRO_WINDOW, 1).mean(dim=2)
 
     def _any(self, name: str, count: int) -> Tensor:
         return torch.randint(len(self._frames[name]), (count,), generator=self._generator)
 
-    def _whole(self, count: int, low: int, high: int) -> Tensor:
+    def _inputs(self, count: int, *frames: int) -> Tensor:
+        """Numbers of inputs in a range of frames."""
+        low, high = (round(frame * self._shape.stride / STRIDE) for frame in frames)
         return torch.randint(low, high + 1, (count,), generator=self._generator)
 
+    def _of_word(self, rows: Tensor) -> Tensor:
+        """Windows in which all outputs are to know the word."""
+        later = self._shape.window - self._shape.receptive
+        return self._cut("words", rows, self._ends["words"][rows] + self._inputs(len(rows), *_AFTER_WORD) + later)
+
     def _cut(self, name: str, rows: Tensor, ends: Tensor) -> Tensor:
-        first = ends.clamp(MICRO_FRAMES, SCENE_FRAMES) - MICRO_FRAMES
-        return self._frames[name][rows[:, None], first[:, None] + torch.arange(MICRO_FRAMES)]
+        window, frames = self._shape.window, self._frames[name]
+        first = ends.clamp(window, frames.shape[1]) - window
+        return frames[rows[:, None], first[:, None] + torch.arange(window)]
 
     def _speech(self, count: int) -> Tensor:
-        frames, starts, lengths = self._scenes.speech
+        (frames, starts, lengths), window = self._scenes.speech, self._shape.window
         rows = torch.multinomial(lengths.double(), count, replacement=True, generator=self._generator)
-        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - MICRO_FRAMES).clamp_min(0) + 1)
+        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - window).clamp_min(0) + 1)
         first = starts[rows] + within.long()
-        return frames[(first[:, None] + torch.arange(MICRO_FRAMES)).clamp_max(len(frames) - 1)]
-
-
-def _means(logits: Tensor) -> Tensor:
-    return logits.unfold(1, MICRO_WINDOW, 1).mean(dim=2)
+        return frames[(first[:, None] + torch.arange(window)).clamp_max(len(frames) - 1)]

@@ -27,7 +27,7 @@ from wakeword_train.data.weights import weigh_recorded
 
 SECONDS = 5.0
 """Length of a scene."""
-SCENE_FRAMES = 260
+SCENE_FRAMES = 420
 """Frames at the end of a scene that are kept: what is before them has done its work."""
 _AFTER = 0.45, 1.0
 """Range of the seconds between the end of a word and the end of its scene."""

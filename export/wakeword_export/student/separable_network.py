@@ -1,9 +1,10 @@
-"""The student in torch: MixedNets of the official shape. Each is whole in training; in use they are one, step by step.
+"""The networks of a student in torch: MixedNets, which are whole in training and go step by step in use.
 
-No layer pads, so that an output depends on 149 frames, as it does when each layer keeps its own past.
+No layer pads, so that an output depends on as much as it does when each layer keeps its own past.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,41 +14,88 @@ from scipy.linalg import block_diag
 from torch import Tensor, nn
 
 from wakeword.base.types import Array
-from wakeword_export.micro.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Int8Net, Range, quantised_layer
+from wakeword_export.micro.int8_phonemes import MicroPhonemes
+from wakeword_export.micro.mixed_net import (
+    CHANNELS,
+    MICRO_WINDOW,
+    OF_FEATURES,
+    STRIDE,
+    Int8Net,
+    Range,
+    quantised_layer,
+)
 from wakeword_export.student.variation import restyled
 
-FIRST, FIRST_FRAMES = 32, 5
-"""Outputs of the first layer, and frames that it looks at."""
 WIDTH = 64
-LENGTHS = (5, 9, 13, 21)
-"""Steps that the convolution of each block looks at."""
 LAST_STEPS = 5
-RECEPTIVE_FRAMES = FIRST_FRAMES + STRIDE * (sum(length - 1 for length in LENGTHS) + LAST_STEPS - 1)
-"""Frames that one output depends on: 1.49 s."""
+
+
+class Shape(NamedTuple):
+    """What a network listens to, and how far it looks back."""
+
+    channels: int
+    values: Range
+    """The range of the inputs. They are kept as uint8, from 0 on."""
+    first: int
+    """Outputs of the first layer."""
+    first_length: int
+    """Inputs that it looks at."""
+    stride: int
+    """Inputs from one step to the next."""
+    lengths: tuple[int, ...]
+    """Steps that the convolution of each block looks at."""
+
+    @property
+    def receptive(self) -> int:
+        """Inputs that one output depends on."""
+        return self.first_length + self.stride * (sum(length - 1 for length in self.lengths) + LAST_STEPS - 1)
+
+    @property
+    def window(self) -> int:
+        """Inputs of a window of training: for as many outputs as a device takes the mean of."""
+        return self.receptive + self.stride * (MICRO_WINDOW - 1)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether it listens to what another network gives at each step, and not to features."""
+        return self.stride == 1
+
+
+FEATURES = Shape(CHANNELS, OF_FEATURES, first=32, first_length=5, stride=STRIDE, lengths=(5, 9, 13, 21))
+"""The official shape; it looks back for 1.49 s."""
+
+
+def heard_shape(network: MicroPhonemes) -> Shape:
+    """The shape of a head on what a network hears: it looks back for 1.2 s."""
+    width = len(network.first.bias)
+    return Shape(width, network.outputs, first=WIDTH, first_length=1, stride=1, lengths=(9, 13, 17))
+
+
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
 """Prefixes of the names of everything but the last layer: what a student begins with."""
 _RESTYLED = 0.5
 """Share of the windows that get the sound of others between two blocks, where channels are left out."""
-_MAX_LOGIT = 8.0
-"""The output has 256 steps: beyond this logit it is 0 or 255."""
+_MAX_LOGIT = 4.0
+"""Of a part's share, beyond which it does not count more."""
 
 
 class StudentNetwork(nn.Module):
-    """Features ``(batch, frames, 40)`` in 0..26 -> logits ``(batch, 1 + (frames - RECEPTIVE_FRAMES) // 3)``."""
+    """Inputs ``(batch, inputs, channels)`` from 0 on -> logits ``(batch, 1 + (inputs - receptive) // stride)``."""
 
-    def __init__(self, *, dropout: float = 0.0, thinned: float = 0.0) -> None:
+    def __init__(self, shape: Shape = FEATURES, *, dropout: float = 0.0, thinned: float = 0.0) -> None:
         """``dropout``: the share of the numbers before the last layer that training leaves out; ``thinned``: the share of
         the channels of each block that a window lacks in training. Where channels lack, half of the windows also get the
-        sound of other ones between two blocks."""
+        sound of other ones between two blocks. With what another network gives, so do inputs and the first layer."""
         super().__init__()
-        self.first = nn.Conv1d(CHANNELS, FIRST, FIRST_FRAMES, stride=STRIDE, bias=False)
-        self.first_norm = nn.BatchNorm2d(FIRST)
-        widths = [FIRST, *[WIDTH] * len(LENGTHS)]
+        self.shape = shape
+        self.first = nn.Conv1d(shape.channels, shape.first, shape.first_length, stride=shape.stride, bias=False)
+        self.first_norm = nn.BatchNorm2d(shape.first)
+        widths = [shape.first, *[WIDTH] * len(shape.lengths)]
         self.in_time = nn.ModuleList(
-            nn.Conv1d(width, width, length, groups=width) for width, length in zip(widths, LENGTHS, strict=False)
+            nn.Conv1d(width, width, length, groups=width) for width, length in zip(widths, shape.lengths, strict=False)
         )
         self.mixtures = nn.ModuleList(nn.Conv1d(width, WIDTH, 1, bias=False) for width in widths[:-1])
-        self.norms = nn.ModuleList(nn.BatchNorm2d(WIDTH) for _ in LENGTHS)
+        self.norms = nn.ModuleList(nn.BatchNorm2d(WIDTH) for _ in shape.lengths)
         self.last = nn.Conv1d(WIDTH, 1, LAST_STEPS)
         self.dropout, self.thinned = nn.Dropout(dropout), nn.Dropout2d(thinned)
 
@@ -60,15 +108,16 @@ class StudentNetwork(nn.Module):
         return _convolved(self.last, self.thinned(self.dropout(steps)[:, :, None]))[:, 0, 0]
 
     def steps(self, frames: Tensor) -> list[Tensor]:
-        """The output of each block: ``(batch, frames, 40)`` in 0..26 -> ``(batch, 64, steps)``, fewer steps in each."""
+        """The output of each block: as ``forward`` -> ``(batch, 64, steps)``, fewer steps in each."""
         return [steps[:, :, 0] for steps in self.values(frames)[2::2]]
 
     def values(self, frames: Tensor) -> list[Tensor]:
         """What every layer but the last gives, ``(batch, channels, 1, steps)``: of each block two."""
-        steps = torch.relu(self.first_norm(_convolved(self.first, frames[:, :, None].permute(0, 3, 2, 1))))
+        inputs, everywhere = frames[:, :, None].permute(0, 3, 2, 1), self.shape.is_heard
+        steps = torch.relu(self.first_norm(_convolved(self.first, self._made_harder(inputs) if everywhere else inputs)))
         outputs = [steps]
         for number, (in_time, mixture, norm) in enumerate(zip(self.in_time, self.mixtures, self.norms, strict=True)):
-            remembered = _convolved(in_time, self._made_harder(steps) if number else steps)
+            remembered = _convolved(in_time, self._made_harder(steps) if number or everywhere else steps)
             steps = torch.relu(norm(_convolved(mixture, remembered)))
             outputs += [remembered, steps]
         return outputs
@@ -81,13 +130,13 @@ class StudentNetwork(nn.Module):
         return thinned
 
     def by_depth(self) -> list[list[nn.Parameter]]:
-        """The parameters of the first layer, of each of the four blocks, and of the last layer: six lists."""
+        """The parameters of the first layer, of each block, and of the last layer."""
         blocks = zip(self.in_time, self.mixtures, self.norms, strict=True)
         parts = [(self.first, self.first_norm), *blocks, (self.last,)]
         return [[one for module in part for one in module.parameters()] for part in parts]
 
     def folded(self) -> list[tuple[Array, Array]]:
-        """Weight and bias ``(outputs,)`` of each of the ten layers, with its norm in it.
+        """Weight and bias ``(outputs,)`` of each layer, with its norm in it.
 
         Weights have the shapes of ``Int8Layer``: ``(time, outputs, inputs)``, or ``(time, channels)`` of one in time.
         """
@@ -120,23 +169,24 @@ def norm_folded(conv: nn.Module, norm: nn.Module) -> tuple[Array, Array]:
     return _array(weight), _array(own["bias"] - own["running_mean"] * factor)
 
 
-def quantised(networks: Sequence[StudentNetwork], windows: NDArray[np.uint8]) -> Int8Net:
-    """Networks side by side, as one that says the mean of their logits, in 8-bit numbers.
+def quantised(networks: Sequence[StudentNetwork], windows: NDArray[np.uint8], share: float) -> Int8Net:
+    """Networks side by side, as one that says a share of the mean of their logits, in 8-bit numbers.
 
-    ``windows`` ``(windows, frames, 40)`` show how large values become. As microWakeWord's own training does it: least and
-    largest value of each layer, with one feature of 0 and one of 26.
+    ``windows`` ``(windows, inputs, channels)`` show how large values become. As microWakeWord's own training does it: least
+    and largest value of each layer, with one input of the least and one of the largest.
     """
-    frames = windows.copy()
+    frames, taken = windows.copy(), networks[0].shape.values
     frames[0, 0, 0], frames[0, 0, 1] = 0, 255
     with torch.no_grad():
-        values = [network.eval().values(scaled(torch.from_numpy(frames))) for network in networks]
+        values = [network.eval().values(scaled(torch.from_numpy(frames), taken)) for network in networks]
     seen = [Range.of(*map(float, torch.cat(layer, dim=1).aminmax())) for layer in zip(*values, strict=True)]
     seen.append(Range.of(-_MAX_LOGIT, _MAX_LOGIT))
-    relu = [True, *[False, True] * len(LENGTHS), False]
-    inputs = [OF_FEATURES, *seen[:-1]]
+    *weights, last = side_by_side(networks)
+    weights.append((last[0] * share, last[1] * share))
+    relu = [number % 2 == 0 for number in range(len(weights) - 1)]
     layers = [
         quantised_layer(weight, bias, (before, after), relu=rectified)
-        for (weight, bias), before, after, rectified in zip(side_by_side(networks), inputs, seen, relu, strict=True)
+        for (weight, bias), before, after, rectified in zip(weights, [taken, *seen], seen, [*relu, False], strict=False)
     ]
     return Int8Net(layers[0], tuple(zip(layers[1:-1:2], layers[2:-1:2], strict=True)), layers[-1])
 
@@ -154,6 +204,6 @@ def side_by_side(networks: Sequence[StudentNetwork]) -> list[tuple[Array, Array]
     return [*joined, (np.concatenate(last[0], axis=2) / len(networks), np.mean(last[1], axis=0))]
 
 
-def scaled(frames: Tensor) -> Tensor:
-    """Features in 8 bits, of any shape, as float32 from 0 to 26."""
-    return frames.float() * OF_FEATURES.scale
+def scaled(inputs: Tensor, values: Range = OF_FEATURES) -> Tensor:
+    """Inputs in 8 bits from 0 on, of any shape, as what they stand for, float32."""
+    return inputs.float() * values.scale

@@ -17,13 +17,13 @@ from wakeword_export.head.slider_points import HeadPromise
 from wakeword_export.micro.cutoff import chosen_cutoff, micro_scores
 from wakeword_export.micro.device_files import MicroStudent, write_student
 from wakeword_export.micro.filterbank import micro_features
-from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest
+from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest, phonemes_of
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
-from wakeword_export.student.drawn_windows import MICRO_FRAMES, MicroSpeech, StudentBatches, StudentScenes
-from wakeword_export.student.halves import HalfWork, half_of, halves
+from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatches, StudentScenes
+from wakeword_export.student.parts import WINDOWS, PartWork, parts_of, student_of
 from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
-from wakeword_export.student.separable_network import quantised
+from wakeword_export.student.separable_network import FEATURES
 from wakeword_tools.engines.kokoro import KOKORO
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.learners import LEARNERS
@@ -44,8 +44,6 @@ from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 _CLOSE_WORDS = 4
 """Clips of the word for each of a close word."""
-_WINDOWS = 500
-"""From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.2
 """False accepts an hour that the cutoff aims at in the pack's half hour. Three words fired 0.5 times an hour elsewhere."""
 
@@ -92,18 +90,19 @@ def teach_student(
         train, validation = _speech(config, recorded, without=tested)
         report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 15 minutes of a core")
         scenes = _training_scenes(config, stores, train)
-        fitting = Run(HalfWork(scenes, settings, config.seed), halves(settings))
-        networks = [half_of(weights) for _, weights in fitting.rows(executor(fitting.seconds), lambda *_: None)]
+        parts = parts_of(settings, has_head=phonemes_of(card) is not None)
+        fitting = Run(PartWork(scenes, settings, config.seed), parts)
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
-        own = quantised(networks, batches.clean(_WINDOWS).numpy())
-        net = beside_phonemes(own, card)
+        rows = fitting.rows(executor(fitting.seconds), lambda *_: None)
+        own, head = student_of(rows, batches.clean(WINDOWS))
+        net = beside_phonemes(own, head, card)
         judge = SceneMaker(held_out, far_away(config.augmentation), seed=config.seed + 1)
         judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
         cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
     lines = _promised(promise, cutoff, settings.least_recall, only_synthetic=only_synthetic)
-    student = MicroStudent(config.keyword, own, cutoff, lines, "" if net is own else phonemes_digest())
+    student = MicroStudent(config.keyword, own, cutoff, lines, head, "" if head is None else phonemes_digest())
     write_student(run / STUDENT_FILE, student)
     return student
 
@@ -142,8 +141,8 @@ def _promised(promise: HeadPromise, cutoff: int, least_recall: float, *, only_sy
 
 def heard_by(net: MicroNet, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> ScoreSet:
     """What a network says of scenes of the word and of background."""
-    positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
-    streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]
+    positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 2 :].max()) for frames in words.frames]
+    streams = [micro_scores(net, part) for _, parts in speech.parts() for part in parts.numpy()]
     return ScoreSet(
         np.array(positives), np.zeros(0), streams=streams, hours=speech.hours, only_synthetic=only_synthetic, hop=STRIDE
     )
@@ -194,7 +193,7 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
     rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
     features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
-    features = [frames for frames in features if len(frames) >= MICRO_FRAMES]
+    features = [frames for frames in features if len(frames) >= FEATURES.window]
     lengths = torch.tensor([len(frames) for frames in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)

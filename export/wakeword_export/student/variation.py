@@ -15,7 +15,7 @@ _MIN_SPREAD = 0.3
 
 
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
-    """``(batch, frames, 40)`` with other vocal tracts, and masks of silence."""
+    """Features ``(batch, frames, 40)`` with other vocal tracts, and masks of silence."""
     batch, frames, channels = windows.shape
     windows = warped(windows, factors(batch, _WARP, generator))
     for _ in range(2):

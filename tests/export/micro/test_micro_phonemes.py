@@ -4,17 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.micro_nets import WAYS, random_frames, random_net, random_phonemes, random_word
+from support.micro_nets import WAYS, random_frames, random_head, random_net, random_phonemes, random_word
 
 from wakeword.verify.phoneme_verifier import KeywordPhonemes
 from wakeword_export.micro.int8_phonemes import OF_FIT, MicroPhonemes, MicroWord
 from wakeword_export.micro.int8_word import HELD, MicroWordNet
+from wakeword_export.micro.mixed_net import whole_steps
 
 FRAMES = random_frames(360, seed=3)
 
 
 def fits_of(word: MicroWord) -> np.ndarray:
-    found: np.ndarray = (word.fits(FRAMES).astype(float) - OF_FIT.zero) * OF_FIT.scale
+    found: np.ndarray = (word.fits(word.network.steps(FRAMES)).astype(float) - OF_FIT.zero) * OF_FIT.scale
     return found
 
 
@@ -38,8 +39,8 @@ def test_it_finds_what_the_search_finds(ways: list) -> None:
 
 def test_a_word_too_far_from_what_is_heard_is_dead_and_comes_back() -> None:
     word = random_word()
-    begun = word.fits(np.concatenate([random_frames(900, seed=4), FRAMES]))
-    assert np.array_equal(begun[-60:], word.fits(FRAMES)[-60:])
+    begun = word.fits(word.network.steps(np.concatenate([random_frames(900, seed=4), FRAMES])))
+    assert np.array_equal(begun[-60:], word.fits(word.network.steps(FRAMES))[-60:])
 
 
 def test_tokens_that_the_network_lacks_are_left_out() -> None:
@@ -48,20 +49,23 @@ def test_tokens_that_the_network_lacks_are_left_out() -> None:
     strange = MicroWord.of(network, [(("a",), ("b", "ʒ"), ("a",)), (("ʒ",), ("a",))], [])
     assert plain is not None
     assert strange is not None
-    assert np.array_equal(plain.fits(FRAMES), strange.fits(FRAMES))
+    steps = network.steps(FRAMES)
+    assert np.array_equal(plain.fits(steps), strange.fits(steps))
     assert MicroWord.of(network, [(("ʒ",), ("a",))], []) is None
     assert MicroWord.of(network, [], []) is None
 
 
-def test_a_fit_is_added_to_the_student_for_a_while() -> None:
-    word, student = random_word(), random_net()
-    fits, own = fits_of(word), student.last.outputs
+def test_a_fit_and_a_head_are_added_to_the_student() -> None:
+    word, student, head = random_word(), random_net(), random_head()
+    fits, steps = fits_of(word), word.network.steps(FRAMES)
     held = np.array([fits[max(0, step - HELD + 1) : step + 1].max() for step in range(len(fits))])
-    alone = (student.logits(FRAMES).astype(float) - own.zero) * own.scale
-    expected = 256 / (1 + np.exp(-(alone + 4 * held + 6.5)))
-    found = MicroWordNet(student, word).outputs(FRAMES).astype(float)
+    nets = ((student, whole_steps(FRAMES)), (head, steps))
+    alone = [(net.logits(inputs) - float(net.last.outputs.zero)) * net.last.outputs.scale for net, inputs in nets]
+    assert min(logits.std() for logits in alone) > 0.2
+    expected = 256 / (1 + np.exp(-(sum(alone) + 2 * held + 3.25)))
+    found = MicroWordNet(student, word, head).outputs(FRAMES).astype(float)
     assert expected.std() > 5
-    assert np.abs(found - expected).max() < 12  # steps of the logit
+    assert np.abs(found - expected).max() < 6  # steps of the logit
 
 
 def test_the_file_of_the_network_is_the_network(tmp_path: Path) -> None:

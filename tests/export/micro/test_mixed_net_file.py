@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.micro_engines import LITE, MICRO, outputs_in, require_engine
-from support.micro_nets import random_frames, random_net, random_word
+from support.micro_nets import random_frames, random_head, random_net, random_word
 
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
@@ -28,7 +28,7 @@ VARIABLES = 20
 
 @pytest.fixture(params=["alone", "with phonemes"])
 def net(request: pytest.FixtureRequest) -> MicroNet:
-    return random_net() if request.param == "alone" else MicroWordNet(random_net(), random_word())
+    return random_net() if request.param == "alone" else MicroWordNet(random_net(), random_word(), random_head())
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_it_is_the_network(engine: str, net: MicroNet, path: Path) -> None:
 def test_the_arena_has_room(tmp_path: Path) -> None:
     require_engine(MICRO)
     frames, path = random_frames(90), tmp_path / "word.tflite"
-    both = beside_phonemes(random_net(), read_model(shipped_models()["computer"]).card)
+    both = beside_phonemes(random_net(), random_head(width=224), read_model(shipped_models()["computer"]).card)
     assert isinstance(both, MicroWordNet)
     for net in (random_net(), both):
         path.write_bytes(micro_tflite_bytes(net, description="a word"))
@@ -85,13 +85,13 @@ def test_it_uses_what_the_firmware_has(net: MicroNet, path: Path) -> None:
     assert (list(given.shape), given.type) == ([1, 1], schema.TensorType.UINT8)
     assert (taken.quantization.scale[0], taken.quantization.zeroPoint[0]) == (pytest.approx(26 / 255), -128)
     assert (given.quantization.scale[0], given.quantization.zeroPoint[0]) == (1 / 256, 0)
-    # A handle and its value for each layer that looks back, for the state of the search and for the last fits.
-    assert len(preparation.operators) == 2 * (6 if isinstance(net, Int8Net) else 6 + 3 + 2)
+    # A handle and its value for the features, for each other layer that looks back, for the search and its last fits.
+    assert len(preparation.operators) == 2 * (6 if isinstance(net, Int8Net) else 6 + 2 + 2 + 4)
 
 
 def test_a_device_has_enough_variables() -> None:
     network = MicroPhonemes.read()
-    assert 1 + len(network.blocks) + 2 + 6 <= VARIABLES
+    assert 6 + len(network.blocks) + 2 + 4 <= VARIABLES
 
 
 def test_the_same_network_gives_the_same_bytes(net: MicroNet) -> None:

@@ -3,20 +3,35 @@
 import numpy as np
 import pytest
 import torch
-from support.micro_nets import random_frames
+from support.micro_nets import random_frames, random_phonemes
 
-from wakeword_export.micro.mixed_net import CHANNELS
+from wakeword_export.micro.mixed_net import CHANNELS, probabilities
 from wakeword_export.student.drawn_windows import StudentBatch
-from wakeword_export.student.halves import SpeechOrigin
-from wakeword_export.student.separable_network import RECEPTIVE_FRAMES, StudentNetwork, quantised, scaled, side_by_side
+from wakeword_export.student.parts import SpeechOrigin
+from wakeword_export.student.separable_network import (
+    FEATURES,
+    Shape,
+    StudentNetwork,
+    heard_shape,
+    quantised,
+    scaled,
+    side_by_side,
+)
 from wakeword_export.student.variation import restyled
 
+HEARD = heard_shape(random_phonemes())
 
-def trained_somehow(seed: int = 0) -> StudentNetwork:
-    """A network with norms that have seen features, and outputs that vary."""
+
+def inputs_of(shape: Shape, count: int, seed: int = 0) -> np.ndarray:
+    """Inputs ``(count, channels)`` uint8 that change slowly."""
+    return random_frames(count, seed)[:, : shape.channels]
+
+
+def trained_somehow(seed: int = 0, shape: Shape = FEATURES) -> StudentNetwork:
+    """A network with norms that have seen inputs, and outputs that vary."""
     torch.manual_seed(seed)
-    network = StudentNetwork()
-    frames = scaled(torch.from_numpy(np.stack([random_frames(200, number) for number in range(16)])))
+    network = StudentNetwork(shape)
+    frames = scaled(torch.from_numpy(np.stack([inputs_of(shape, 200, number) for number in range(16)])), shape.values)
     for _ in range(30):
         network(frames)
     with torch.no_grad():
@@ -25,22 +40,27 @@ def trained_somehow(seed: int = 0) -> StudentNetwork:
 
 
 def test_it_has_the_official_size_and_sight() -> None:
-    network = StudentNetwork()
+    network, receptive = StudentNetwork(), FEATURES.receptive
     assert 24_000 <= sum(weight.size + bias.size for weight, bias in network.folded()) <= 36_000
-    assert network(torch.zeros(2, RECEPTIVE_FRAMES, CHANNELS)).shape == (2, 1)
-    assert network(torch.zeros(2, RECEPTIVE_FRAMES + 12, CHANNELS)).shape == (2, 5)
+    assert receptive == 149
+    assert network(torch.zeros(2, receptive, CHANNELS)).shape == (2, 1)
+    assert network(torch.zeros(2, receptive + 12, CHANNELS)).shape == (2, 5)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_eight_bits_decide_as_the_mean_of_networks_does(count: int) -> None:
-    networks = [trained_somehow(seed) for seed in range(count)]
-    windows = np.stack([random_frames(RECEPTIVE_FRAMES + 12, 100 + number) for number in range(64)])
-    net, frames = quantised(networks, windows), random_frames(6_000, 500)
+@pytest.mark.parametrize(("shape", "count"), [(FEATURES, 1), (FEATURES, 2), (HEARD, 1)])
+def test_eight_bits_decide_as_the_mean_of_networks_does(shape: Shape, count: int) -> None:
+    networks, receptive = [trained_somehow(seed, shape) for seed in range(count)], shape.receptive
+    windows = np.stack([inputs_of(shape, shape.window, 100 + number) for number in range(64)])
+    net, frames = quantised(networks, windows, 0.5), inputs_of(shape, 6_000, 500)
     with torch.no_grad():
-        logits = sum(network(scaled(torch.from_numpy(frames))[None])[0].numpy() for network in networks) / count
-    expected = 256 / (1 + np.exp(-logits))
-    # The first window ends with frame RECEPTIVE_FRAMES, which is no whole number of steps.
-    found = net.outputs(frames[RECEPTIVE_FRAMES % 3 :])[RECEPTIVE_FRAMES // 3 - 1 :].astype(float)
+        taken = scaled(torch.from_numpy(frames), shape.values)[None]
+        logits = sum(network(taken)[0].numpy() for network in networks) / count
+    expected = 256 / (1 + np.exp(-logits / 2))
+    # The first window ends with an input that is no whole number of steps.
+    given = (frames[receptive % shape.stride :].astype(np.int16) - 128).astype(np.int8)
+    if not shape.is_heard:
+        given = given[: len(given) // shape.stride * shape.stride]
+    found = probabilities(net.logits(given), net.last.outputs)[receptive // shape.stride - 1 :].astype(float)
     assert len(found) == len(expected)
     assert expected.std() > 20
     assert np.abs(found - expected).mean() < 6

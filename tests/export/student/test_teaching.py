@@ -16,8 +16,10 @@ from support.small_world import tones
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
-from wakeword.model.installed import HOME_VARIABLE
+from wakeword.model.installed import HOME_VARIABLE, shipped_models
+from wakeword.model.model import read_model
 from wakeword_export.micro.device_files import read_student
+from wakeword_export.micro.int8_word import MicroWordNet, beside_phonemes
 from wakeword_export.student import teaching
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
 from wakeword_export.student.scenes import SceneMaker
@@ -87,16 +89,20 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL, augmentation=quiet)
     elsewhere = Elsewhere()
     options: dict[str, Any] = {"executor": in_this_process, "report": lambda line: None}
-    made = teach_student(config, clips_of_run(run), random_model().card, tmp_path / "a", **options)
+    card = read_model(shipped_models()["computer"]).card  # which knows phonemes
+    made = teach_student(config, clips_of_run(run), card, tmp_path / "a", **options)
     options["executor"] = lambda seconds: elsewhere
-    again = teach_student(config, clips_of_run(run), random_model().card, tmp_path / "b", **options)
-    assert elsewhere.done == 2
+    again = teach_student(config, clips_of_run(run), card, tmp_path / "b", **options)
+    assert elsewhere.done == 3
     kept = read_student(tmp_path / "a" / STUDENT_FILE)
     assert kept is not None
     assert (kept.phrase, kept.cutoff, kept.lines) == ("updown", made.cutoff, made.lines)
     frames = np.random.default_rng(0).integers(0, 256, (300, 40)).astype(np.uint8)
-    assert np.array_equal(kept.net.outputs(frames), made.net.outputs(frames))
-    assert np.array_equal(again.net.outputs(frames), made.net.outputs(frames))
+    nets = [beside_phonemes(one.net, one.head, card) for one in (made, kept, again)]
+    assert isinstance(nets[0], MicroWordNet)
+    outputs = [net.outputs(frames) for net in nets]
+    assert np.array_equal(outputs[0], outputs[1])
+    assert np.array_equal(outputs[0], outputs[2])
     assert "synthetic words found" in made.lines[0]
     # A recipe whose background is recordings has no pack: the student hears the starter pack even so.
     poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999), starter_pack="")
@@ -123,7 +129,9 @@ def test_joined_speech_has_the_parts_of_both() -> None:
     joined = first.joined(second)
     parts = [part for one in (first, second) for _, part in one.parts()]
     assert all(torch.equal(own, part) for (_, own), part in zip(joined.parts(), parts, strict=True))
-    assert [start for start, _ in joined.parts()] == [1, 4, 9]
+    assert [starts.tolist() for starts, _ in joined.parts()] == [[1], [4], [9]]
+    alike = [starts.tolist() for starts, _ in second.joined(first).joined(second).parts()]
+    assert alike == [[3, 6], [9], [14]]  # parts of one length come together
 
 
 def test_recorded_background_is_heard_beside_the_pack(
@@ -135,7 +143,7 @@ def test_recorded_background_is_heard_beside_the_pack(
         heard.append(scenes.speech.hours)
         raise ModelError("enough is known")
 
-    monkeypatch.setattr(teaching, "HalfWork", begun)
+    monkeypatch.setattr(teaching, "PartWork", begun)
     settings = dataclasses.replace(SMALL, positives=8, near_negatives=8, negatives=8, held_out=8)
     quiet = AugmentationConfig(household=0.0)
     config = dataclasses.replace(default_recipe(), keyword="updown", student=settings, augmentation=quiet)

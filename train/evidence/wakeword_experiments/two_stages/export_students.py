@@ -1,4 +1,4 @@
-"""What an export to microWakeWord finds by its student, and with the phonemes of its text beside it.
+"""What an export to microWakeWord finds by its student, and with the phonemes of its text and a head beside it.
 
 ``python -m wakeword_experiments.two_stages.export_students`` measures words and keeps the others of its record. The people
 who say the word, and the strangers whose speech counts false accepts, taught neither the student nor the network of
@@ -23,7 +23,7 @@ from wakeword_train.ear import ear_of
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 
-_PARTS = {"student": "the student alone", "both": "with its word's phonemes, as exported"}
+_PARTS = {"student": "the student alone", "both": "with its word's phonemes and a head on them, as exported"}
 
 
 def networks(word: str, runs: Path) -> dict[str, MicroNet]:
@@ -34,7 +34,8 @@ def networks(word: str, runs: Path) -> dict[str, MicroNet]:
     student = read_student(runs / file_stem(word) / STUDENT_FILE)
     assert search is not None
     assert student is not None
-    return {"student": student.net, "both": MicroWordNet(student.net, search)}
+    assert student.head is not None
+    return {"student": student.net, "both": MicroWordNet(student.net, search, student.head)}
 
 
 def measured(word: str, runs: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:

@@ -1,18 +1,32 @@
-"""Fits the two halves of a student, each in a process of its own where there are two."""
+"""Fits the parts of a student, each in a process of its own where there are two: two halves, and a head on phonemes."""
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from wakeword.base.types import Array
 from wakeword.batch.jobs.work import Report, WholeWork
+from wakeword_export.micro.int8_phonemes import MicroPhonemes
+from wakeword_export.micro.int8_word import ALONE, BESIDE, OF_HEAD
+from wakeword_export.micro.mixed_net import Int8Net
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatch, StudentBatches, StudentScenes
-from wakeword_export.student.separable_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork
+from wakeword_export.student.heard_scenes import heard_scenes
+from wakeword_export.student.separable_network import (
+    FEATURES,
+    LAST_STEPS,
+    TRUNK,
+    WIDTH,
+    Shape,
+    StudentNetwork,
+    heard_shape,
+    quantised,
+)
 from wakeword_train.data.mining import one_thread
 from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.synthesis_config import StudentConfig
@@ -27,40 +41,47 @@ _RISE = 0.1
 _TRUNK = "micro"
 """The encoder that training begins with: people taught it speech, and it is to keep that."""
 _SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
-"""The share of the learning rate that the first layer and each block get."""
+"""The share of the learning rate that the first layer and each block get, where they begin with an encoder."""
 _ROUNDS, _ROUND_STEPS, _ROUND_RATE, _ROUND_MINED = 2, 1 / 3, 0.5, 1 / 4
 """More rounds, and the shares of the steps, of the rate and of the mining that each has."""
 _REVERSED = 0.3
 """The weight of what hides the origin of speech, at most; it rises in the first quarter of the first round."""
 _ORIGIN_RATE = 2e-3
-_SECONDS_OF_STEP = 15.0
-"""Seconds of audio that cost as much as a step of 128 windows: work is planned in such seconds."""
+_SECONDS_OF_STEP, _SECONDS_OF_SCENE = 15.0, 1.5
+"""Seconds of audio that cost as much as a step of 128 windows, and as a scene that is heard: work is planned in them."""
+WINDOWS = 500
+"""From which the ranges of 8-bit numbers are taken."""
 
 
 @dataclass(frozen=True)
-class HalfItem:
-    """One half: a piece of work."""
+class PartItem:
+    """One part: a piece of work."""
 
     thinned: float
     """The share of the channels that it lacks in training."""
+    is_head: bool
+    """Whether it listens to what the network of phonemes hears."""
     seconds: float
     size: float = 1.0
 
     @property
     def key(self) -> str:
         """Its name."""
-        return f"the half of a student that is taught with {1 - self.thinned:.0%} of its channels"
+        name = "head" if self.is_head else "half"
+        return f"the {name} of a student that is taught with {1 - self.thinned:.0%} of its channels"
 
 
-def halves(config: StudentConfig) -> list[HalfItem]:
-    """What is to be fitted."""
-    steps = config.steps + _ROUNDS * _of_round(config).steps
-    return [HalfItem(thinned, steps * config.batch_size / 128 * _SECONDS_OF_STEP) for thinned in _THINNED]
+def parts_of(config: StudentConfig, *, has_head: bool) -> list[PartItem]:
+    """What is to be fitted: the longest first."""
+    seconds = (config.steps + _ROUNDS * _of_round(config).steps) * config.batch_size / 128 * _SECONDS_OF_STEP
+    scenes = config.positives + config.near_negatives + config.negatives + config.noise
+    head = PartItem(max(_THINNED), is_head=True, seconds=seconds + scenes * _SECONDS_OF_SCENE)
+    return [*([head] if has_head else []), *(PartItem(thinned, is_head=False, seconds=seconds) for thinned in _THINNED)]
 
 
-class HalfWork(WholeWork[HalfItem]):
-    """Fits halves: ``wakeword.batch.jobs.work.Work``. Rows are weights by name, the same in every process
-    of one kind of machine."""
+class PartWork(WholeWork[PartItem]):
+    """Fits parts: ``wakeword.batch.jobs.work.Work``. Rows are the weights of a half by name, and the arrays of a head in
+    whole numbers; the same in every process of one kind of machine."""
 
     def __init__(self, scenes: StudentScenes, config: StudentConfig, seed: int) -> None:
         # As arrays: torch would put tensors into shared memory, which is scarce in containers.
@@ -68,33 +89,52 @@ class HalfWork(WholeWork[HalfItem]):
         self._scenes = scenes.words, scenes.near, scenes.talk, scenes.noise
         self._config, self._seed = config, seed
 
-    def begin(self, report: Report) -> Callable[[HalfItem], dict[str, Array]]:
+    def begin(self, report: Report) -> Callable[[PartItem], dict[str, NDArray[Any]]]:
         """Get ready."""
         scenes = StudentScenes(*self._scenes, MicroSpeech(*map(torch.from_numpy, self._speech)))
 
-        def fit(item: HalfItem) -> dict[str, Array]:
+        def fit(item: PartItem) -> dict[str, NDArray[Any]]:
             with one_thread():
+                if item.is_head:
+                    return self._head(scenes, item.thinned)
                 network = fit_student(scenes, self._config, thinned=item.thinned, seed=self._seed)
-            return {name: value.numpy() for name, value in network.state_dict().items()}
+                return {name: value.numpy() for name, value in network.state_dict().items()}
 
         return fit
 
+    def _head(self, scenes: StudentScenes, thinned: float) -> dict[str, NDArray[Any]]:
+        phonemes, generator = MicroPhonemes.read(), torch.Generator().manual_seed(self._seed)
+        shape, heard = heard_shape(phonemes), heard_scenes(scenes, phonemes, generator)
+        network = fit_student(heard, self._config, shape, thinned=thinned, seed=self._seed)
+        windows = StudentBatches(heard, self._config, generator, shape).clean(WINDOWS)
+        return quantised([network], windows.numpy(), OF_HEAD).arrays()
 
-def half_of(weights: dict[str, Array]) -> StudentNetwork:
-    """The half with these weights."""
-    network = StudentNetwork()
-    network.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
-    return network.eval()
+
+def student_of(
+    rows: Iterable[tuple[PartItem, dict[str, NDArray[Any]]]], windows: Tensor
+) -> tuple[Int8Net, Int8Net | None]:
+    """The halves side by side, and the head, if there is one, of fitted parts; ``windows``: as ``quantised`` takes them."""
+    halves, head = list[StudentNetwork](), None
+    for item, arrays in rows:
+        if item.is_head:
+            head = Int8Net.from_arrays(arrays)
+        else:
+            halves.append(StudentNetwork().eval())
+            halves[-1].load_state_dict({name: torch.tensor(value) for name, value in arrays.items()})
+    return quantised(halves, windows.numpy(), ALONE if head is None else BESIDE), head
 
 
-def fit_student(scenes: StudentScenes, config: StudentConfig, *, thinned: float, seed: int) -> StudentNetwork:
+def fit_student(
+    scenes: StudentScenes, config: StudentConfig, shape: Shape = FEATURES, *, thinned: float, seed: int
+) -> StudentNetwork:
     """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
     al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on one kind of machine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network, origin = StudentNetwork(dropout=_DROPOUT, thinned=thinned), SpeechOrigin()
-        batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
-        begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
+        network, origin = StudentNetwork(shape, dropout=_DROPOUT, thinned=thinned), SpeechOrigin()
+        batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed), shape)
+        if not shape.is_heard:
+            begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
         of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
         ends = list[dict[str, Tensor]]()
         for number in range(1 + _ROUNDS):
@@ -125,11 +165,12 @@ def _of_round(config: StudentConfig) -> StudentConfig:
 
 def _steps(network: StudentNetwork, batches: StudentBatches, config: StudentConfig) -> Iterator[torch.optim.Optimizer]:
     """The optimiser of each step of a round; the rate rises, then falls as a cosine. Now and then mistakes are mined."""
-    parts = zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
-    groups = [{"params": part, "lr": share * config.learning_rate} for part, share in parts]
+    parts = network.by_depth()
+    shares = [1.0] * len(parts) if network.shape.is_heard else [*_SHARES, 1.0]
+    groups = [{"params": part, "lr": share * config.learning_rate} for part, share in zip(parts, shares, strict=True)]
     optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
-    shares = [step / config.steps for step in range(config.steps + 1)]
-    rates = [min(1, one / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * one)) for one in shares]
+    done = [step / config.steps for step in range(config.steps + 1)]
+    rates = [min(1, one / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * one)) for one in done]
     rate = torch.optim.lr_scheduler.LambdaLR(optimizer, rates.__getitem__)
     mined = {config.steps * number // (config.mining_rounds + 1) for number in range(1, config.mining_rounds + 1)}
     for step in range(config.steps):
