@@ -23,12 +23,13 @@ def heard_scenes(scenes: StudentScenes, network: MicroPhonemes, generator: torch
     """What the network gives at each step, as uint8 from 0 on, for scenes and for speech, which is cut into pieces of a
     scene's length, elsewhere each time. Ends are in steps."""
     kinds = (scenes.words, scenes.near, scenes.talk, scenes.noise)
-    pieces, ends = list[list[NDArray[np.uint8]]](), np.cumsum([len(kind.frames) for kind in kinds])
-    for _ in range(_HEARINGS):
-        frames = [kind.frames for kind in kinds]
-        heard = _heard(np.concatenate([*frames, _cut(scenes.speech, generator)]), network, generator)
-        pieces.append(np.split(heard, ends))
-    *found, speech = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+    given = [*(kind.frames for kind in kinds), *(_cut(scenes.speech, generator) for _ in range(_HEARINGS))]
+    ends = np.cumsum([len(frames) for frames in given])
+    pieces = [
+        np.tile(np.arange(end - len(frames), end), _HEARINGS) for frames, end in zip(given, ends[:4], strict=False)
+    ]
+    heard = _heard(np.concatenate(given), np.concatenate([*pieces, np.arange(ends[3], ends[-1])]), network, generator)
+    *found, speech = np.split(heard, _HEARINGS * ends[:4])
     words, near, talk, noise = (
         Scenes(steps, np.tile(kind.ends // STRIDE - _WARM_UP, _HEARINGS))
         for kind, steps in zip(kinds, found, strict=True)
@@ -38,11 +39,14 @@ def heard_scenes(scenes: StudentScenes, network: MicroPhonemes, generator: torch
     return StudentScenes(words, near, talk, noise, own)
 
 
-def _heard(frames: NDArray[np.uint8], network: MicroPhonemes, generator: torch.Generator) -> NDArray[np.uint8]:
-    """``(pieces, SCENE_FRAMES, 40)`` -> ``(pieces, steps, width)``; each gets the sound of pieces of all kinds."""
-    heard = np.empty((len(frames), _STEPS, len(network.first.bias)), np.uint8)
-    for rows in torch.split(torch.randperm(len(frames), generator=generator), _BATCH):
-        windows = varied(scaled(torch.from_numpy(frames[rows.numpy()])), generator)
+def _heard(
+    frames: NDArray[np.uint8], pieces: NDArray[np.int64], network: MicroPhonemes, generator: torch.Generator
+) -> NDArray[np.uint8]:
+    """Features ``(some, SCENE_FRAMES, 40)``, and which of them are heard -> ``(pieces, steps, width)``; each gets the sound
+    of pieces of all kinds."""
+    heard = np.empty((len(pieces), _STEPS, len(network.first.bias)), np.uint8)
+    for rows in torch.split(torch.randperm(len(pieces), generator=generator), _BATCH):
+        windows = varied(scaled(torch.from_numpy(frames[pieces[rows.numpy()]])), generator)
         windows = restyled(windows, RESTYLED, generator)
         for row, window in zip(rows.tolist(), (windows / OF_FEATURES.scale).round().byte().numpy(), strict=True):
             heard[row] = network.steps(window)[_WARM_UP:].astype(np.int16) - MIN_INT8
