@@ -24,7 +24,7 @@ up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW
 _WARM_UP = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
-_LEAST = 0.125
+_MIN_EVENT = 0.125
 """The score from which events are counted."""
 _TAIL = 20
 """Highest events from which the rate above them is foreseen."""
@@ -77,7 +77,7 @@ def _peaks(scores: ScoreSet) -> list[float]:
     """The highest score of each event at a low threshold, from the highest on."""
     peaks = []
     for stream in scores.streams:
-        starts = [*event_windows(stream, _LEAST, hop=scores.hop), len(stream)]
+        starts = [*event_windows(stream, _MIN_EVENT, hop=scores.hop), len(stream)]
         peaks += [float(stream[first:last].max()) for first, last in pairwise(starts)]
     return sorted(peaks, reverse=True)
 

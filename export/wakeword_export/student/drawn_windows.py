@@ -11,7 +11,7 @@ from torch import Tensor
 
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_export.student.scenes import Scenes
-from wakeword_export.student.separable_network import FEATURES, Shape, StudentNetwork, scaled
+from wakeword_export.student.separable_network import FEATURES, NetShape, StudentNetwork, scaled
 from wakeword_export.student.variation import restyled, varied
 from wakeword_train.pack.starter import hours_of
 from wakeword_train.synthesis_config import StudentConfig
@@ -83,7 +83,7 @@ class StudentBatches:
     """Draws batches for a network of some shape; ``mine`` finds the windows that are mistaken for the word."""
 
     def __init__(
-        self, scenes: StudentScenes, config: StudentConfig, generator: torch.Generator, shape: Shape = FEATURES
+        self, scenes: StudentScenes, config: StudentConfig, generator: torch.Generator, shape: NetShape = FEATURES
     ) -> None:
         self._scenes, self._config, self._generator, self._shape = scenes, config, generator, shape
         self._frames = {

@@ -22,7 +22,7 @@ from wakeword_export.student.separable_network import (
     LAST_STEPS,
     TRUNK,
     WIDTH,
-    Shape,
+    NetShape,
     StudentNetwork,
     heard_shape,
     quantised,
@@ -125,7 +125,7 @@ def student_of(
 
 
 def fit_student(
-    scenes: StudentScenes, config: StudentConfig, shape: Shape = FEATURES, *, thinned: float, seed: int
+    scenes: StudentScenes, config: StudentConfig, shape: NetShape = FEATURES, *, thinned: float, seed: int
 ) -> StudentNetwork:
     """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
     al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on one kind of machine."""

@@ -30,7 +30,7 @@ WIDTH = 64
 LAST_STEPS = 5
 
 
-class Shape(NamedTuple):
+class NetShape(NamedTuple):
     """What a network listens to, and how far it looks back."""
 
     channels: int
@@ -61,14 +61,14 @@ class Shape(NamedTuple):
         return self.stride == 1
 
 
-FEATURES = Shape(CHANNELS, OF_FEATURES, first=32, first_length=5, stride=STRIDE, lengths=(5, 9, 13, 21))
+FEATURES = NetShape(CHANNELS, OF_FEATURES, first=32, first_length=5, stride=STRIDE, lengths=(5, 9, 13, 21))
 """The official shape; it looks back for 1.49 s."""
 
 
-def heard_shape(network: MicroPhonemes) -> Shape:
+def heard_shape(network: MicroPhonemes) -> NetShape:
     """The shape of a head on what a network hears: it looks back for 1.2 s."""
     width = len(network.first.bias)
-    return Shape(width, network.outputs, first=WIDTH, first_length=1, stride=1, lengths=(9, 13, 17))
+    return NetShape(width, network.outputs, first=WIDTH, first_length=1, stride=1, lengths=(9, 13, 17))
 
 
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
@@ -82,7 +82,7 @@ _MAX_LOGIT = 4.0
 class StudentNetwork(nn.Module):
     """Inputs ``(batch, inputs, channels)`` from 0 on -> logits ``(batch, 1 + (inputs - receptive) // stride)``."""
 
-    def __init__(self, shape: Shape = FEATURES, *, dropout: float = 0.0, thinned: float = 0.0) -> None:
+    def __init__(self, shape: NetShape = FEATURES, *, dropout: float = 0.0, thinned: float = 0.0) -> None:
         """``dropout``: the share of the numbers before the last layer that training leaves out; ``thinned``: the share of
         the channels of each block that a window lacks in training. Where channels lack, half of the windows also get the
         sound of other ones between two blocks. With what another network gives, so do inputs and the first layer."""

@@ -10,7 +10,7 @@ from wakeword_export.student.drawn_windows import StudentBatch
 from wakeword_export.student.parts import SpeechOrigin
 from wakeword_export.student.separable_network import (
     FEATURES,
-    Shape,
+    NetShape,
     StudentNetwork,
     heard_shape,
     quantised,
@@ -22,12 +22,12 @@ from wakeword_export.student.variation import restyled
 HEARD = heard_shape(random_phonemes())
 
 
-def inputs_of(shape: Shape, count: int, seed: int = 0) -> np.ndarray:
+def inputs_of(shape: NetShape, count: int, seed: int = 0) -> np.ndarray:
     """Inputs ``(count, channels)`` uint8 that change slowly."""
     return random_frames(count, seed)[:, : shape.channels]
 
 
-def trained_somehow(seed: int = 0, shape: Shape = FEATURES) -> StudentNetwork:
+def trained_somehow(seed: int = 0, shape: NetShape = FEATURES) -> StudentNetwork:
     """A network with norms that have seen inputs, and outputs that vary."""
     torch.manual_seed(seed)
     network = StudentNetwork(shape)
@@ -48,7 +48,7 @@ def test_it_has_the_official_size_and_sight() -> None:
 
 
 @pytest.mark.parametrize(("shape", "count"), [(FEATURES, 1), (FEATURES, 2), (HEARD, 1)])
-def test_eight_bits_decide_as_the_mean_of_networks_does(shape: Shape, count: int) -> None:
+def test_eight_bits_decide_as_the_mean_of_networks_does(shape: NetShape, count: int) -> None:
     networks, receptive = [trained_somehow(seed, shape) for seed in range(count)], shape.receptive
     windows = np.stack([inputs_of(shape, shape.window, 100 + number) for number in range(64)])
     net, frames = quantised(networks, windows, 0.5), inputs_of(shape, 6_000, 500)
