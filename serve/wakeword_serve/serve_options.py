@@ -8,13 +8,14 @@ import typer
 
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, keyword_option, label_option
+from wakeword.cli.ranges import number_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """The options of the command."""
 
-    uri: Annotated[str, typer.Option("--uri", metavar="tcp://HOST:PORT", help="Serve here.")] = "tcp://127.0.0.1:10400"
+    uri: Annotated[str, option("--uri", "Serve here.", "tcp://HOST:PORT")] = "tcp://127.0.0.1:10400"
     keyword: Annotated[
         list[str] | None,
         keyword_option(
@@ -23,8 +24,7 @@ class ServeOptions:
     ] = None
     model: ModelOption = None
     models: Annotated[
-        Path | None,
-        typer.Option("--models", metavar="DIR", help="A folder of model files, followed while the server runs."),
+        Path | None, option("--models", "A folder of model files, followed while the server runs.", "DIR")
     ] = None
     points: VoicePointOptions
     min_gap: MinGapOption = 1.0
@@ -34,58 +34,41 @@ class ServeOptions:
     keep: KeepOption = None
     label_with: Annotated[str | None, label_option("Label what --keep keeps")] = None
     zeroconf: Annotated[
-        bool,
-        typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),
+        bool, option("--zeroconf", "Announce the server in the local network, where Home Assistant finds it.")
     ] = False
     zeroconf_name: Annotated[
-        str | None,
-        typer.Option("--zeroconf-name", metavar="NAME", help="Announce it as NAME. Default: wakeword-HOSTNAME."),
+        str | None, option("--zeroconf-name", "Announce it as NAME. Default: wakeword-HOSTNAME.", "NAME")
     ] = None
-    http: Annotated[
-        str | None, typer.Option("--http", metavar="HOST:PORT", help="Serve /healthz, /metrics and a live page here.")
-    ] = None
+    http: Annotated[str | None, option("--http", "Serve /healthz, /metrics and a live page here.", "HOST:PORT")] = None
     http_name: Annotated[
         list[str] | None,
-        typer.Option(
-            "--http-name",
-            metavar="NAME",
-            help="A name of this machine that the page answers to beside local ones; repeatable.",
-        ),
+        option("--http-name", "A name of this machine that the page answers to beside local ones; repeatable.", "NAME"),
     ] = None
     http_allow: Annotated[
-        list[str] | None,
-        typer.Option("--http-allow", metavar="NETWORK", help="Answer only to this network by http; repeatable."),
+        list[str] | None, option("--http-allow", "Answer only to this network by http; repeatable.", "NETWORK")
     ] = None
     http_ingress: Annotated[
-        bool,
-        typer.Option(
-            "--http-ingress", help="For add-ons: answer by http only to Home Assistant, which shows the page."
-        ),
+        bool, option("--http-ingress", "For add-ons: answer by http only to Home Assistant, which shows the page.")
     ] = False
     allow: Annotated[
-        list[str] | None,
-        typer.Option("--allow", metavar="NETWORK", help="Let only clients of this network connect by tcp; repeatable."),
+        list[str] | None, option("--allow", "Let only clients of this network connect by tcp; repeatable.", "NETWORK")
     ] = None
     group: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--group",
-            metavar="NAME=ADDRESS[,ADDRESS...]",
-            help="Satellites of one home: the first to hear a word answers; repeatable.",
+            "Satellites of one home: the first to hear a word answers; repeatable.",
+            "NAME=ADDRESS[,ADDRESS...]",
         ),
     ] = None
     playback_channel: Annotated[
-        bool,
-        typer.Option("--playback-channel", help="The second channel of a client's audio is what its loudspeaker gets."),
+        bool, option("--playback-channel", "The second channel of a client's audio is what its loudspeaker gets.")
     ] = False
-    threads: Annotated[
-        int, typer.Option("--threads", metavar="N", min=0, max=64, help="Threads that score; 0: the event loop's own.")
-    ] = 2
+    threads: Annotated[int, number_option("--threads", "N", 0, 64, "Threads that score; 0: the event loop's own.")] = 2
     max_connections: Annotated[
-        int,
-        typer.Option("--max-connections", metavar="N", min=1, max=10_000, help="Refuse clients beyond this number."),
+        int, number_option("--max-connections", "N", 1, 10_000, "Refuse clients beyond this number.")
     ] = 256
-    debug: Annotated[bool, typer.Option("--debug", help="Log connections, requests and what clients leave.")] = False
+    debug: Annotated[bool, option("--debug", "Log connections, requests and what clients leave.")] = False
 
     def __post_init__(self) -> None:
         if self.http is None and (self.http_name or self.http_allow or self.http_ingress):

@@ -13,7 +13,7 @@ import typer
 from wakeword.base.plugins import require
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.options import language_option
-from wakeword.cli.ranges import MAX_SEED
+from wakeword.cli.ranges import MAX_SEED, number_option, option
 from wakeword_tools.cli.measure_options import kind_option
 from wakeword_tools.kinds import Kind
 
@@ -23,30 +23,24 @@ class _Device(StrEnum):
     CUDA = "cuda"
 
 
-_BASE = typer.Option(
-    "--from",
-    metavar="MODEL",
-    help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
+_BASE = option(
+    "--from", "Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).", "MODEL"
 )
-_METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, drocc, or a package's own.")
-_SAVED = typer.Option(
-    "--extend-negatives",
-    metavar="DIR",
-    help="False accepts saved by evaluate --save-errors, to train against; repeatable.",
+_METHOD = option("--method", "drocc-lf, drocc-oe, bce, drocc, or a package's own.", "M")
+_SAVED = option(
+    "--extend-negatives", "False accepts saved by evaluate --save-errors, to train against; repeatable.", "DIR"
 )
-_SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
-_REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
-_WORK = typer.Option("--work", metavar="DIR", help="For synthesised clips.")
+_SPEECH = option("--data", "Speech Commands: a folder for each word.", "DIR")
+_REPORT = option("--report/--no-report", "Write a page about the model beside it (.html).")
+_WORK = option("--work", "For synthesised clips.", "DIR")
 
 
-_ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
-_SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
-_ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
-_NOW = typer.Option("--now", help="Make a model from the text in seconds, without training: it costs more CPU.")
-_VOICES = typer.Option(
-    "--install-voices/--no-install-voices", help="Where there are no natural voices, fetch some (120 MB)."
-)
-_FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
+_ALSO = option("--also", "Another phrase that wakes it too; repeatable.", "PHRASE")
+_SAY = option("--say", "How the word is said, as 'ˈmɑɹvɪn'; repeatable.", "IPA")
+_ANYWAY = option("--anyway", "Train a word that `wakeword check` finds poor.")
+_NOW = option("--now", "Make a model from the text in seconds, without training: it costs more CPU.")
+_VOICES = option("--install-voices/--no-install-voices", "Where there are no natural voices, fetch some (120 MB).")
+_FOR = option("--for", "Then train a network for it too: microwakeword.", "ENGINE")
 
 
 @dataclass(frozen=True)
@@ -70,12 +64,12 @@ class TrainOptions:
     extend_negatives: Annotated[list[Path] | None, _SAVED] = None
     background: Annotated[list[Path] | None, kind_option(Kind.BACKGROUND, folders=True)] = None
     noise: Annotated[list[Path] | None, kind_option(Kind.NOISE, folders=True)] = None
-    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None
+    config: Annotated[Path | None, option("--config", "Settings (TOML).", "FILE")] = None
     method: Annotated[str | None, _METHOD] = None
     base: Annotated[str | None, _BASE] = None
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None
+    out: Annotated[Path | None, option("--out", "Default: KEYWORD.onnx.", "FILE")] = None
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None
+    seed: Annotated[int | None, number_option("--seed", "N", 0, MAX_SEED, "Random seed.")] = None
     work: Annotated[Path, _WORK] = Path("runs")
     report: Annotated[bool, _REPORT] = True
     engine: Annotated[str | None, _FOR] = None

@@ -18,7 +18,7 @@ from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.cli.console import complain, note
 from wakeword.cli.devices import print_devices
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
-from wakeword.cli.ranges import number_option
+from wakeword.cli.ranges import number_option, option
 from wakeword.cli.tables import console, table
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
@@ -66,7 +66,7 @@ class Examination:
 def doctor(
     device: DeviceOption = None,
     seconds: Annotated[float, number_option("--seconds", "S", 1.0, 60.0, "How long to record.")] = 5.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
+    as_json: Annotated[bool, option("--json", "Print everything as one JSON object.")] = False,
 ) -> None:
     """Check the microphone and this machine, and say what to change.
 

@@ -10,7 +10,7 @@ import typer
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.options import MODEL_HELP
-from wakeword.cli.ranges import model_names
+from wakeword.cli.ranges import model_names, option
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import hourly_shown, range_shown, recall_shown, warnings_of
@@ -19,9 +19,7 @@ from wakeword.model.model import load_model
 
 def info(
     model: Annotated[str, typer.Argument(autocompletion=model_names, help=MODEL_HELP)],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the whole card as JSON, and the limits of every point.")
-    ] = False,
+    as_json: Annotated[bool, option("--json", "Print the whole card as JSON, and the limits of every point.")] = False,
 ) -> None:
     """Show what a model listens for, and how often it is right and wrong."""
     loaded = load_model(model)

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from wakeword.base.errors import WorkerError
 from wakeword.batch.jobs.journal import Journal, open_journal
 from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.batch.jobs.work import Report
 from wakeword.cli.console import note
+from wakeword.cli.ranges import number_option, option
 from wakeword.cli.steps import steps_shown
 
 
 def jobs_option(text: str) -> Any:
     """The option ``--jobs``."""
-    return typer.Option("--jobs", metavar="N", min=1, max=MAX_JOBS, help=text)
+    return number_option("--jobs", "N", 1, MAX_JOBS, text)
 
 
 JobsOption = Annotated[
@@ -27,13 +26,10 @@ JobsOption = Annotated[
     jobs_option("Processes that share the work. Default: the cores, but none for less than five minutes of audio."),
 ]
 RayOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ray", metavar="ADDRESS", help="Share the work on a Ray cluster; local: on a new one of this machine."
-    ),
+    str | None, option("--ray", "Share the work on a Ray cluster; local: on a new one of this machine.", "ADDRESS")
 ]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on where a run with the same output was killed, or failed in part.")
+    bool, option("--resume", "Go on where a run with the same output was killed, or failed in part.")
 ]
 
 

@@ -14,6 +14,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
 from wakeword.cli.options import JsonOption
+from wakeword.cli.ranges import option
 from wakeword.format.card import ModelCard
 from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings_of
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
@@ -33,9 +34,9 @@ def models(
         str | None, typer.Argument(metavar="[FILE|NAME]", help="The model to install, or the name to remove.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Install under this name. Default: the model's phrase.")
+        str | None, option("--name", "Install under this name. Default: the model's phrase.", "NAME")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Install in place of a model of the same name.")] = False,
+    replace: Annotated[bool, option("--replace", "Install in place of a model of the same name.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the models that are known by name, install one, or remove one.

@@ -11,7 +11,7 @@ import typer
 from wakeword.audio.detection import Keeps
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.cli.ranges import model_names, number_option, separate
+from wakeword.cli.ranges import model_names, number_option, option, separate
 from wakeword.cli.voice_command import voices_of
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
@@ -30,7 +30,7 @@ def _files(models: list[Path] | None) -> list[Path] | None:
 
 def language_option(text: str) -> Any:
     """The option ``--language``; ``text``: what is in that language."""
-    return typer.Option("--language", metavar="CODE", help=f"{text}, as de, ar or zh; default en.")
+    return option("--language", f"{text}, as de, ar or zh; default en.", "CODE")
 
 
 def keyword_option(text: str) -> Any:
@@ -41,26 +41,22 @@ def keyword_option(text: str) -> Any:
 def label_option(text: str) -> Any:
     """The option ``--label-with``; ``text``: what is labelled, and when."""
     text += ", with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio."
-    return typer.Option("--label-with", metavar="URI", help=text)
+    return option("--label-with", text, "URI")
 
 
 MODEL_HELP = "A model that `wakeword models` lists, or a model file."
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonOption = Annotated[bool, option("--json", "Print JSON.")]
 ModelOption = Annotated[
     list[Path] | None,
     typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
 ]
 _PointOption = Annotated[
-    str | None,
-    typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
+    str | None, option("--point", "Use this operating point; `wakeword info` lists a model's.", "NAME")
 ]
 VerifyOption = Annotated[
-    bool,
-    typer.Option("--verify/--no-verify", help="Use the second stage of models that have one, or the first one alone."),
+    bool, option("--verify/--no-verify", "Use the second stage of models that have one, or the first one alone.")
 ]
-DeviceOption = Annotated[
-    str | None, typer.Option("--device", metavar="NAME|N", help="Input device: its number or a part of its name.")
-]
+DeviceOption = Annotated[str | None, option("--device", "Input device: its number or a part of its name.", "NAME|N")]
 MinGapOption = Annotated[
     float, number_option("--min-gap", "SECONDS", 0, MAX_MIN_GAP, "Report a keyword again only after this time.")
 ]
@@ -87,8 +83,7 @@ class ModelOptions:
     ] = None
     model: ModelOption = None
     say: Annotated[
-        list[str] | None,
-        typer.Option("--say", metavar="TEXT", help="Any word: made from its text in seconds; repeatable."),
+        list[str] | None, option("--say", "Any word: made from its text in seconds; repeatable.", "TEXT")
     ] = None
     language: Annotated[str | None, language_option("Of the words of --say")] = None
 
@@ -141,15 +136,10 @@ class VoicePointOptions(PointOptions):
 
     voice: Annotated[
         list[str] | None,
-        typer.Option(
-            "--voice",
-            metavar="NAME",
-            help="A voice of `wakeword voice`, found at lower scores than others; repeatable.",
-        ),
+        option("--voice", "A voice of `wakeword voice`, found at lower scores than others; repeatable.", "NAME"),
     ] = None
     only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Report this voice alone, and miss some of its words; repeatable."),
+        list[str] | None, option("--only", "Report this voice alone, and miss some of its words; repeatable.", "NAME")
     ] = None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Ranges of options, lists in one value, paths that must exist, and names that a shell completes."""
+"""Options and their ranges, lists in one value, paths that must exist, and names that a shell completes."""
 
 import math
 from collections.abc import Sequence
@@ -26,6 +26,11 @@ def finite(value: T) -> T:
         if isinstance(one, float) and not math.isfinite(one):
             raise typer.BadParameter(f"expected a finite number, got {one}")
     return value
+
+
+def option(name: str, text: str, unit: str | None = None) -> Any:
+    """An option that is explained in ``text``; ``unit``: what a value is, where its type does not say it."""
+    return typer.Option(name, metavar=unit, help=text)
 
 
 def number_option(name: str, unit: str, least: float, most: float, text: str) -> Any:

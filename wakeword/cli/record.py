@@ -14,7 +14,7 @@ from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import DeviceOption, number_or_name
-from wakeword.cli.ranges import number_option
+from wakeword.cli.ranges import number_option, option
 from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
 from wakeword.takes.take import MIN_TAKES, Take, TakeFolder, TakeStream, learn_voice
@@ -28,12 +28,12 @@ class RecordOptions:
     """The options of the command."""
 
     word: Annotated[str, typer.Argument(metavar="KEYWORD", help="The wake word, as it is spoken.")]
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")]
-    count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000, help="Good takes to record.")] = 10
+    out: Annotated[Path, option("--out", "Folder for the takes; numbering continues.", "DIR")]
+    count: Annotated[int, number_option("--count", "N", 1, 10_000, "Good takes to record.")] = 10
     seconds: Annotated[float, number_option("--seconds", "X", 0.5, 10, "Length of a take.")] = 2.0
-    countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3
+    countdown: Annotated[int, number_option("--countdown", "N", 0, 10, "Count from N.")] = 3
     device: DeviceOption = None
-    yes: Annotated[bool, typer.Option("--yes", help="Ask no questions: one take after the other.")] = False
+    yes: Annotated[bool, option("--yes", "Ask no questions: one take after the other.")] = False
 
     @property
     def asks(self) -> bool:

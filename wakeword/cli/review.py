@@ -17,7 +17,7 @@ from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import label_option
-from wakeword.cli.ranges import separate
+from wakeword.cli.ranges import option, separate
 from wakeword.model.installed import model_name
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
@@ -44,10 +44,9 @@ class ReviewOptions:
         Path | None,
         typer.Argument(metavar="DIR", help="The folder of `listen --save DIR`. Default: what --keep has kept."),
     ] = None
-    into: Annotated[
-        Path | None,
-        typer.Option("--into", metavar="DIR", help="Put the folders yes and no here. Default: the same DIR."),
-    ] = None
+    into: Annotated[Path | None, option("--into", "Put the folders yes and no here. Default: the same DIR.", "DIR")] = (
+        None
+    )
     keyword: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,9 +57,9 @@ class ReviewOptions:
         ),
     ] = None
     label_with: Annotated[str | None, label_option("First label what has no label")] = None
-    play: Annotated[bool, typer.Option("--play/--no-play", help="Play each recording.")] = True
-    only_list: Annotated[bool, typer.Option("--list", help="List what waits for an answer, and ask nothing.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="List it as JSON, one object a line.")] = False
+    play: Annotated[bool, option("--play/--no-play", "Play each recording.")] = True
+    only_list: Annotated[bool, option("--list", "List what waits for an answer, and ask nothing.")] = False
+    as_json: Annotated[bool, option("--json", "List it as JSON, one object a line.")] = False
 
 
 @command

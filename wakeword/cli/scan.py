@@ -19,6 +19,7 @@ from wakeword.cli.formats import FormatName, writing
 from wakeword.cli.job_options import JobOptions, ResumeOption, audio_progress, open_results
 from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, VoicePointOptions, open_detector
+from wakeword.cli.ranges import option
 from wakeword.model.installed import names_model
 
 
@@ -46,11 +47,9 @@ class ScanOptions:
     points: VoicePointOptions
     form: Annotated[
         FormatName | None,
-        typer.Option(
-            "--format", help="How to write detections; json: an object a line. Default: as --out ends, or text."
-        ),
+        option("--format", "How to write detections; json: an object a line. Default: as --out ends, or text."),
     ] = None
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")] = None
+    out: Annotated[Path | None, option("--out", "Write to this file.", "FILE")] = None
     jobs: JobOptions
     resume: ResumeOption = False
 

@@ -14,6 +14,7 @@ from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
+from wakeword.cli.ranges import option
 from wakeword.model.installed import model_name, user_folder
 from wakeword.takes.word_region import locate_word
 from wakeword.verify.known_voices import Voices, enrolled, read_voice, write_voice
@@ -29,10 +30,7 @@ def voice(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Whose voice.")] = None,
     takes: Annotated[
-        Path | None,
-        typer.Option(
-            "--takes", metavar="DIR", help="For enrol: recordings of the word, as `wakeword record` makes them."
-        ),
+        Path | None, option("--takes", "For enrol: recordings of the word, as `wakeword record` makes them.", "DIR")
     ] = None,
 ) -> None:
     """List the voices that are known, enrol one from takes of the word, or delete one.

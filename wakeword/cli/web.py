@@ -3,22 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from wakeword.browser.page_server import PAGE, RUNTIME, PageServer, site_files, web_folder
 from wakeword.browser.runtime import RUNTIME_VERSION, cache_folder, fetch_runtime, problem_of, require_runtime
 from wakeword.cli.console import note
+from wakeword.cli.ranges import number_option, option
 
 
 def web(
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65_535, help="0: any that is free.")] = 8765,
+    port: Annotated[int, number_option("--port", "N", 0, 65_535, "0: any that is free.")] = 8765,
     runtime: Annotated[
         Path | None,
-        typer.Option(
-            "--runtime",
-            metavar="FOLDER",
-            help=f"The files of onnxruntime-web {RUNTIME_VERSION}. Default: got once from npm.",
-        ),
+        option("--runtime", f"The files of onnxruntime-web {RUNTIME_VERSION}. Default: got once from npm.", "FOLDER"),
     ] = None,
 ) -> None:
     """Serve the page that listens in a browser of this machine.

@@ -13,6 +13,7 @@ from wakeword.base.text import printable
 from wakeword.cli.app import CROSS_PACKAGE
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
+from wakeword.cli.ranges import option
 from wakeword.model.installed import model_file, names_model, nearest_name, shipped_models, user_models
 from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option
 from wakeword_tools.kinds import Kind
@@ -31,7 +32,7 @@ class ExportOptions:
         str, typer.Argument(metavar="MODEL", help="A file (.onnx), a model's name, or a text, which is trained first.")
     ]
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the files.")]
-    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="openwakeword, microwakeword or hacs.")]
+    to: Annotated[str, option("--to", "openwakeword, microwakeword or hacs.", "ENGINE")]
     background: BackgroundOption = None
     positives: KnownPositivesOption = None
     fa_per_hour: Annotated[
@@ -42,8 +43,7 @@ class ExportOptions:
         ),
     ] = DEFAULT_FA_PER_HOUR
     work: Annotated[
-        Path,
-        typer.Option("--work", metavar="DIR", help="Where `wakeword train` kept the word's clips; for microwakeword."),
+        Path, option("--work", "Where `wakeword train` kept the word's clips; for microwakeword.", "DIR")
     ] = Path("runs")
 
 

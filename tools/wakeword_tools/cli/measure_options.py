@@ -12,7 +12,7 @@ from wakeword.base.plugins import require
 from wakeword.batch.inputs import LIST
 from wakeword.cli.job_options import JobOptions
 from wakeword.cli.options import MODEL_HELP, JsonOption, ModelOptions, VerifyOption
-from wakeword.cli.ranges import MAX_SEED, number_option, present
+from wakeword.cli.ranges import MAX_SEED, number_option, option, present
 from wakeword.model.installed import model_file, names_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.default_rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, MAX_FA_PER_HOUR
@@ -42,7 +42,7 @@ def kind_option(kind: Kind, *, folders: bool = False) -> Any:
     """The option for recordings of a kind: in places of any form, or in ``folders`` alone."""
     name, text = f"--{kind.plural}".replace("_", "-"), _HELP[kind]
     if folders:
-        return typer.Option(name, metavar="DIR", help=f"{text}; repeatable.")
+        return option(name, f"{text}; repeatable.", "DIR")
     text += ": a file, a folder, a pattern or @list.txt; repeatable."
     return typer.Option(name, metavar="PLACE", callback=_existing, help=text)
 
@@ -50,8 +50,8 @@ def kind_option(kind: Kind, *, folders: bool = False) -> Any:
 PositivesOption = Annotated[list[str], kind_option(Kind.POSITIVE)]
 KnownPositivesOption = Annotated[list[str] | None, kind_option(Kind.POSITIVE)]
 BackgroundOption = Annotated[list[str] | None, kind_option(Kind.BACKGROUND)]
-FiguresOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
-ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
+FiguresOption = Annotated[bool, option("--json", "Print JSON: the figures of --report.")]
+ReportOption = Annotated[Path | None, option("--report", "Write the figures.", "FILE.json")]
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,13 @@ class EvaluateOptions:
         typer.Option("--noise", metavar="DIR", callback=present, help="Recordings of noise for --snr; repeatable."),
     ] = None
     save_errors: Annotated[
-        Path | None,
-        typer.Option("--save-errors", metavar="DIR", help="Save the worst mistakes as audio in this new folder."),
+        Path | None, option("--save-errors", "Save the worst mistakes as audio in this new folder.", "DIR")
     ] = None
     point: Annotated[
-        str | None,
-        typer.Option("--point", metavar="NAME", help="Point whose mistakes --save-errors saves. Default: the model's."),
+        str | None, option("--point", "Point whose mistakes --save-errors saves. Default: the model's.", "NAME")
     ] = None
     verify: VerifyOption = True
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise.")] = 0
+    seed: Annotated[int, number_option("--seed", "N", 0, MAX_SEED, "Seed of the noise.")] = 0
     report: ReportOption = None
     as_json: FiguresOption = False
     jobs: JobOptions
@@ -151,10 +149,8 @@ class CalibrateOptions:
     positives: KnownPositivesOption = None
     others: OtherOptions
     targets: TargetOptions
-    default: Annotated[str | None, typer.Option("--default", metavar="NAME", help="The point that listening uses.")] = (
-        None
-    )
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure, but leave the model unchanged.")] = False
+    default: Annotated[str | None, option("--default", "The point that listening uses.", "NAME")] = None
+    dry_run: Annotated[bool, option("--dry-run", "Measure, but leave the model unchanged.")] = False
     report: ReportOption = None
     jobs: JobOptions
 
@@ -211,9 +207,7 @@ class CheckOptions:
     """
 
     keyword: Annotated[str, typer.Argument(metavar="WORD", help="The wake word, one or more words.")]
-    language: Annotated[str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")] = (
-        None
-    )
+    language: Annotated[str | None, option("--language", "As de, ar or zh; default en.", "CODE")] = None
     as_json: JsonOption = False
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.job_options import ResumeOption, jobs_option
-from wakeword.cli.ranges import MAX_SEED
+from wakeword.cli.ranges import MAX_SEED, number_option, option
 from wakeword_tools.kinds import Split
 
 
@@ -16,37 +16,23 @@ class SynthOptions:
     """Synthesise a keyword, or texts that sound like it, in many voices."""
 
     keyword: Annotated[str, typer.Argument(help="The wake word.")]
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="A new folder for the clips and their manifest.")
-    ] = None
+    out: Annotated[Path | None, option("--out", "A new folder for the clips and their manifest.", "DIR")] = None
     near_negatives: Annotated[
-        bool, typer.Option("--near-negatives/--positives", help="Texts that sound like the keyword, or the keyword.")
+        bool, option("--near-negatives/--positives", "Texts that sound like the keyword, or the keyword.")
     ] = False
-    count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000_000, help="Number of clips.")] = 600
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="The same seed makes the same clips.")
-    ] = 0
+    count: Annotated[int, number_option("--count", "N", 1, 10_000_000, "Number of clips.")] = 600
+    seed: Annotated[int, number_option("--seed", "N", 0, MAX_SEED, "The same seed makes the same clips.")] = 0
     voices: Annotated[
-        Split, typer.Option("--voices", help="Split of voices and texts; use test, never trained on, to evaluate.")
+        Split, option("--voices", "Split of voices and texts; use test, never trained on, to evaluate.")
     ] = Split.TRAIN
-    distinct: Annotated[
-        int, typer.Option("--distinct", metavar="N", min=1, max=1_000_000, help="Number of distinct near negatives.")
-    ] = 150
-    texts: Annotated[
-        Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives instead, one a line.")
-    ] = None
-    any_side: Annotated[
-        bool, typer.Option("--any-side", help="Speak your texts even if they belong to another split.")
-    ] = False
+    distinct: Annotated[int, number_option("--distinct", "N", 1, 1_000_000, "Number of distinct near negatives.")] = 150
+    texts: Annotated[Path | None, option("--texts", "Your own near negatives instead, one a line.", "FILE")] = None
+    any_side: Annotated[bool, option("--any-side", "Speak your texts even if they belong to another split.")] = False
     engine: Annotated[
         list[str] | None,
-        typer.Option(
-            "--engine",
-            metavar="E",
-            help="espeak-ng, kokoro, learners or command:FILE.toml; repeatable. Default: espeak-ng.",
-        ),
+        option("--engine", "espeak-ng, kokoro, learners or command:FILE.toml; repeatable. Default: espeak-ng.", "E"),
     ] = None
-    list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False
+    list_texts: Annotated[bool, option("--list", "Print the texts and make no clips.")] = False
     jobs: Annotated[int | None, jobs_option("Processes that speak. Default: the cores, one for each 500 clips.")] = None
     resume: ResumeOption = False
 

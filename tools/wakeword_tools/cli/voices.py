@@ -11,6 +11,7 @@ from wakeword.base.errors import WakewordError
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.options import JsonOption
+from wakeword.cli.ranges import option
 
 
 class _Action(StrEnum):
@@ -21,7 +22,7 @@ class _Action(StrEnum):
 def voices(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
     what: Annotated[str, typer.Argument(metavar="[kokoro]", help="What to install: Kokoro.")] = "",
-    language: Annotated[str, typer.Option("--language", metavar="CODE", help="Voices that speak it.")] = "en",
+    language: Annotated[str, option("--language", "Voices that speak it.", "CODE")] = "en",
     as_json: JsonOption = False,
 ) -> None:
     """List the voices that `wakeword train` can use, or install voices that sound human.

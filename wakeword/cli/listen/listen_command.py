@@ -18,6 +18,7 @@ from wakeword.cli.listen.reactions import ReactionOptions, Reactions
 from wakeword.cli.listen.source import PlaybackOption, SourceOptions, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, VoicePointOptions, open_detector, refractory_frames
+from wakeword.cli.ranges import option
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
 
@@ -31,9 +32,9 @@ class ListenOptions:
     playback: PlaybackOption = None
     points: VoicePointOptions
     min_gap: MinGapOption = 1.0
-    as_json: Annotated[bool, typer.Option("--json", help="Print each detection as a line of JSON.")] = False
+    as_json: Annotated[bool, option("--json", "Print each detection as a line of JSON.")] = False
     reactions: ReactionOptions
-    provider: Annotated[str, typer.Option("--provider", metavar="cpu|cuda", help="Where the model runs.")] = "cpu"
+    provider: Annotated[str, option("--provider", "Where the model runs.", "cpu|cuda")] = "cpu"
 
 
 @command

@@ -6,12 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from wakeword.audio.detection import Detection
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
-from wakeword.cli.ranges import number_option
+from wakeword.cli.ranges import number_option, option
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -26,12 +24,9 @@ class _KeptForm(StrEnum):
 
 
 KeepOption = Annotated[
-    _KeptForm | None,
-    typer.Option("--keep", metavar="audio", help="Keep wakes and near misses to label them: `wakeword review`."),
+    _KeptForm | None, option("--keep", "Keep wakes and near misses to label them: `wakeword review`.", "audio")
 ]
-SaveOption = Annotated[
-    Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
-]
+SaveOption = Annotated[Path | None, option("--save", "Save each detection's audio and data here.", "DIR")]
 SaveLimitOption = Annotated[
     float, number_option("--save-limit", "MB", 1, 1e9, "Delete the oldest saved detections beyond this.")
 ]
@@ -42,9 +37,7 @@ PreRollOption = Annotated[float, number_option("--pre-roll", "SECONDS", 0, 60, "
 class ReactionOptions:
     """What to do at a detection."""
 
-    command: Annotated[
-        str | None, typer.Option("--exec", metavar="CMD", help="Run this at each detection, without a shell.")
-    ] = None
+    command: Annotated[str | None, option("--exec", "Run this at each detection, without a shell.", "CMD")] = None
     exec_timeout: Annotated[
         float, number_option("--exec-timeout", "SECONDS", 0, 604_800, "End a program after this time; 0: never.")
     ] = 60.0

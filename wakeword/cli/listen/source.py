@@ -13,6 +13,7 @@ from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.base.errors import AudioFormatError, naming
 from wakeword.cli.console import complain
 from wakeword.cli.options import DeviceOption, number_or_name
+from wakeword.cli.ranges import number_option, option
 from wakeword.microphone.device import DeviceEvent
 from wakeword.microphone.microphone import Microphone
 
@@ -25,20 +26,13 @@ class SourceOptions:
 
     device: DeviceOption = None
     reconnect: Annotated[
-        bool,
-        typer.Option("--reconnect/--no-reconnect", help="Wait for a device that goes away, or exit with status 1."),
+        bool, option("--reconnect/--no-reconnect", "Wait for a device that goes away, or exit with status 1.")
     ] = True
     file: Annotated[
-        str | None,
-        typer.Option(
-            "--input", metavar="FILE", help="Read a file instead; - for 16-bit mono PCM of 16 kHz from stdin."
-        ),
+        str | None, option("--input", "Read a file instead; - for 16-bit mono PCM of 16 kHz from stdin.", "FILE")
     ] = None
     channel: Annotated[
-        int | None,
-        typer.Option(
-            "--channel", metavar="N", min=0, max=MAX_CHANNELS - 1, help="Use this channel, from 0. Default: the mean."
-        ),
+        int | None, number_option("--channel", "N", 0, MAX_CHANNELS - 1, "Use this channel, from 0. Default: the mean.")
     ] = None
 
     def __post_init__(self) -> None:
@@ -87,9 +81,9 @@ def _reporting() -> Callable[[DeviceEvent], None]:
 
 PlaybackOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--playback",
-        metavar="monitor|DEVICE|FILE",
-        help="Take out the echo of what the loudspeaker gets: of the default output, a device that records it, or a file.",
+        "Take out the echo of what the loudspeaker gets: of the default output, a device that records it, or a file.",
+        "monitor|DEVICE|FILE",
     ),
 ]

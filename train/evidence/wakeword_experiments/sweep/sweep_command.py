@@ -4,19 +4,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from wakeword.base.plugins import require
 from wakeword.cli.job_options import JobOptions, ResumeOption
 from wakeword.cli.option_class import command
+from wakeword.cli.ranges import option
 
 
 @dataclass(frozen=True, kw_only=True)
 class _SweepOptions:
-    config: Annotated[Path, typer.Option("--config", metavar="FILE", help="Words, settings and seeds (TOML).")]
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="For the models, sweep.csv and sweep.png.")] = Path(
-        "sweep"
-    )
+    config: Annotated[Path, option("--config", "Words, settings and seeds (TOML).", "FILE")]
+    out: Annotated[Path, option("--out", "For the models, sweep.csv and sweep.png.", "DIR")] = Path("sweep")
     jobs: JobOptions
     resume: ResumeOption = False
 

@@ -7,19 +7,18 @@ from typing import Annotated
 import typer
 
 from wakeword.base.files import write_json
+from wakeword.cli.ranges import option
 from wakeword_experiments.invocation import begin, command_line, report_progress
 
 
 def typed(
-    word: Annotated[list[str], typer.Option("--word", help="A keyword; repeatable.")],
-    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
-    speech: Annotated[
-        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
-    ],
-    other: Annotated[list[Path] | None, typer.Option("--other", help="Music, noise; repeatable.")] = None,
-    language: Annotated[str, typer.Option("--language", help="Of the words; give these as FOLDER=TEXT.")] = "en",
-    work: Annotated[Path, typer.Option("--work", help="For models.")] = Path("runs/typed"),
-    figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = Path(
+    word: Annotated[list[str], option("--word", "A keyword; repeatable.")],
+    audio: Annotated[Path, option("--audio", "The folder of recordings that WAKEWORD_DATA names.")],
+    speech: Annotated[list[Path], option("--speech", "Long recordings to count false accepts in; repeatable.")],
+    other: Annotated[list[Path] | None, option("--other", "Music, noise; repeatable.")] = None,
+    language: Annotated[str, option("--language", "Of the words; give these as FOLDER=TEXT.")] = "en",
+    work: Annotated[Path, option("--work", "For models.")] = Path("runs/typed"),
+    figures: Annotated[Path, option("--figures", "Earlier figures there are kept.")] = Path(
         "train/evidence/results/typed.json"
     ),
 ) -> None:
@@ -41,15 +40,13 @@ def typed(
 
 
 def words_of_languages(
-    language: Annotated[list[str], typer.Option("--language", help="A language's code; repeatable.")],
-    recordings: Annotated[Path, typer.Option("--recordings", help="A folder of CODE/TEXT/SPEAKER_name.flac.")],
-    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
-    speech: Annotated[
-        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
-    ],
+    language: Annotated[list[str], option("--language", "A language's code; repeatable.")],
+    recordings: Annotated[Path, option("--recordings", "A folder of CODE/TEXT/SPEAKER_name.flac.")],
+    audio: Annotated[Path, option("--audio", "The folder of recordings that WAKEWORD_DATA names.")],
+    speech: Annotated[list[Path], option("--speech", "Long recordings to count false accepts in; repeatable.")],
     words: Annotated[int, typer.Option("--words", min=1, help="Of each language.")] = 25,
-    work: Annotated[Path, typer.Option("--work", help="For models.")] = Path("runs/languages"),
-    figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = Path(
+    work: Annotated[Path, option("--work", "For models.")] = Path("runs/languages"),
+    figures: Annotated[Path, option("--figures", "Earlier figures there are kept.")] = Path(
         "train/evidence/results/typed-countries.json"
     ),
 ) -> None:
@@ -62,14 +59,12 @@ def words_of_languages(
 
 
 def text_alone(
-    results: Annotated[Path, typer.Option("--results", help="The folder of the records.")] = Path(
-        "train/evidence/results"
-    ),
-    out: Annotated[Path, typer.Option("--out", help="The file that ships; its weights are kept.")] = Path(
+    results: Annotated[Path, option("--results", "The folder of the records.")] = Path("train/evidence/results"),
+    out: Annotated[Path, option("--out", "The file that ships; its weights are kept.")] = Path(
         "assets/text-alone.json"
     ),
-    record: Annotated[str, typer.Option("--typed", help="The record of words from their text.")] = "typed",
-    trained: Annotated[str, typer.Option("--trained", help="The record of words that were trained.")] = "anyword",
+    record: Annotated[str, option("--typed", "The record of words from their text.")] = "typed",
+    trained: Annotated[str, option("--trained", "The record of words that were trained.")] = "anyword",
 ) -> None:
     """What words with recordings say of words without: the numbers that ship, and the page of their ranges."""
     from wakeword_experiments.two_stages.people_range import range_page, text_alone_content
