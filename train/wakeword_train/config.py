@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 from wakeword.base.errors import ConfigError, naming, reason_of
 from wakeword.format.card import DEFAULT_HOP, MAX_WINDOW
@@ -14,7 +14,7 @@ from wakeword_tools.engines.languages import ENGLISH, language_named
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
 from wakeword_train.data.weights import MixConfig
-from wakeword_train.fields import MANY, RATES, check_fields
+from wakeword_train.fields import MANY, Averaging, Count, CountOrZero, LearningRate, WeightDecay, Within, check_fields
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
@@ -26,27 +26,20 @@ from wakeword_train.synthesis_config import StudentConfig, SynthesisConfig
 class NetworkConfig:
     """The network's shape."""
 
-    hidden_size: int = 96
+    hidden_size: Count = 96
     pooling: Pooling = "attention"
-    window: int = 96
+    window: Annotated[int, Within(DEFAULT_HOP, MAX_WINDOW)] = 96
     """Frames of one window, 100 a second."""
-    stack: int = 8
+    stack: Annotated[int, Within(1, DEFAULT_HOP)] = 8
     """Frames that the LSTM takes as one step. The recurrent work, most of the cost, is divided by this number. 8 frames
     are one hop, the most that the default hop allows."""
-    stem: int = 80
+    stem: CountOrZero = 80
     """Width of a rectified layer that reads each step before the LSTM; 0 for none. It costs next to nothing, because
     overlapping windows share it, and lets the LSTM take long steps."""
-    dropout: float = 0.1
+    dropout: Annotated[float, Within(0.0, 0.99)] = 0.1
 
     def __post_init__(self) -> None:
-        check_fields(
-            self,
-            hidden_size=(1, MANY),
-            stem=(0, MANY),
-            dropout=(0.0, 0.99),
-            window=(DEFAULT_HOP, MAX_WINDOW),
-            stack=(1, DEFAULT_HOP),
-        )
+        check_fields(self)
         if self.window % self.stack or DEFAULT_HOP % self.stack:
             raise ConfigError(
                 f"expected a stack that divides the window ({self.window} frames) and the hop ({DEFAULT_HOP}), "
@@ -60,27 +53,26 @@ class ScheduleConfig:
 
     warmup_epochs: int = 10
     """Epochs of plain cross-entropy before the adversary starts."""
-    epochs: int = 20
+    epochs: Count = 20
     """All epochs, the warm-up included."""
-    steps_per_epoch: int = 50
-    batch_size: int = 192
-    reuse: int = 4
+    steps_per_epoch: Count = 50
+    batch_size: Annotated[int, Within(8, MANY)] = 192
+    reuse: Count = 4
     """Batches in which a window is used on average, each time with another microphone, another vocal tract and other
     masks. Its place, speed, room and noise, which take several times longer than a training step, are then kept; 1 draws
     new ones for every batch."""
-    learning_rate: float = 2e-3
-    weight_decay: float = 1e-4
-    patience: int = 20
+    learning_rate: LearningRate = 2e-3
+    weight_decay: WeightDecay = 1e-4
+    patience: Count = 20
     """Epochs after ``choose_after`` without a better validation score before training stops."""
-    choose_after: float = 0.7
+    choose_after: Annotated[float, Within(0.0, 0.999)] = 0.7
     """Share of all epochs after which the best is chosen by validation. Earlier the learning rate is high and the weights
     still move far: if validation clips are mostly synthetic, an early epoch that scores well on them is worse on people."""
-    averaging: float = 0.99
+    averaging: Averaging = 0.99
     """Decay per step of the running average of the weights that is validated and exported; 0 turns it off."""
 
     def __post_init__(self) -> None:
-        check_fields(self, epochs=(1, MANY), steps_per_epoch=(1, MANY), batch_size=(8, MANY), reuse=(1, MANY), **RATES)
-        check_fields(self, warmup_epochs=(0, self.epochs), patience=(1, MANY), choose_after=(0.0, 0.999))
+        check_fields(self, warmup_epochs=(0, self.epochs))
 
 
 @dataclass(frozen=True)
@@ -100,7 +92,7 @@ class TrainConfig:
     """Share of the speakers of ``dealt`` data and of plain folders who go to the validation split."""
     test_share: float = 0.15
     """As ``validation_share``, for the test split."""
-    background_evidence: float = 0.5
+    background_evidence: Annotated[float, Within(1e-6, 1 - 1e-6)] = 0.5
     """Share of the background's speakers that the first stage is not trained on, so that their speech can show how often
     the model fires; the head of a second stage learns from all of them. Without a second stage ``validation_share`` and
     ``test_share`` count."""
@@ -139,7 +131,7 @@ class TrainConfig:
         method = method_named(self.method)
         method.check_warmup(self.schedule.warmup_epochs)
         method.own_settings(self.own)
-        check_fields(self, background_evidence=(1e-6, 1 - 1e-6))
+        check_fields(self)
         if self.background_folds < 0 or self.background_folds == 1:
             raise ConfigError(f"expected background_folds of 2 or more, or 0, got {self.background_folds}")
         if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:
@@ -208,13 +200,13 @@ def build_config(raw: dict[str, Any]) -> TrainConfig:
 
 def _build(cls: type[Any], raw: dict[str, Any], place: str) -> Any:
     """A dataclass from a TOML table, with its types checked."""
-    fields = {f.name: f for f in dataclasses.fields(cls) if f.type is not object}
+    fields = {name: kind for name, kind in get_type_hints(cls).items() if kind is not object}
     values: dict[str, Any] = {}
     for key, value in raw.items():
         name = f"{place}{key}"
         if key not in fields:
             raise ConfigError(f"unknown setting {name!r}; known are: {', '.join(fields)}")
-        wanted = fields[key].type
+        wanted = fields[key]
         if isinstance(wanted, type) and dataclasses.is_dataclass(wanted):
             if not isinstance(value, dict):
                 raise ConfigError(f"expected {name} to be a table, got {value!r}")

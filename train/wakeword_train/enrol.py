@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -24,7 +25,7 @@ from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.data.weights import MixConfig
-from wakeword_train.fields import MANY, check_fields
+from wakeword_train.fields import MANY, Within, check_fields
 from wakeword_train.fitting import Trainer, shuffled
 from wakeword_train.methods.losses import cross_entropy
 from wakeword_train.model.export import export_model
@@ -50,22 +51,22 @@ _EVIDENCE = 0.85
 class EnrolConfig:
     """How a model is fine-tuned."""
 
-    takes: int = 900
+    takes: Annotated[int, Within(8, MANY)] = 900
     """Augmented windows of the takes, and of fragments of them."""
-    others: int = 3_000
+    others: Annotated[int, Within(8, MANY)] = 3_000
     """Augmented windows of everything else."""
     epochs: tuple[int, int] = (4, 3)
     """Epochs of training the pooling and the head alone, then all weights."""
     learning_rates: tuple[float, float] = (1e-2, 3e-4)
     """Learning rates of these two stages."""
-    folds: int = 3
+    folds: Annotated[int, Within(2, MANY)] = 3
     """Parts of the takes that are held out in turn to measure recall."""
     seed: int = 0
-    batch_size: int = 128
+    batch_size: Annotated[int, Within(8, MANY)] = 128
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
 
     def __post_init__(self) -> None:
-        check_fields(self, takes=(8, MANY), others=(8, MANY), batch_size=(8, MANY), folds=(2, MANY))
+        check_fields(self)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
-"""The ranges and choices of settings, checked when they are made."""
+"""The ranges and choices of settings, which stand in their types and are checked when they are made."""
 
-import dataclasses
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from wakeword.base.checks import integer, number
 from wakeword.base.errors import ConfigError
@@ -10,22 +9,36 @@ MANY = 10**9
 """The most of whatever is counted."""
 ABOVE_ZERO = 5e-324
 """The beginning of a range that 0 itself is not in: the least number above it."""
-RATES = {"learning_rate": (ABOVE_ZERO, 10.0), "weight_decay": (0.0, 10.0), "averaging": (0.0, 0.999999)}
-"""The ranges of the rates that every training has."""
+
+
+class Within(NamedTuple):
+    """A range, both ends included, in the type of a setting; one of two whole numbers asks for a whole number."""
+
+    low: float
+    high: float
+
+
+Count = Annotated[int, Within(1, MANY)]
+CountOrZero = Annotated[int, Within(0, MANY)]
+Share = Annotated[float, Within(0.0, 1.0)]
+Positive = Annotated[float, Within(ABOVE_ZERO, 1e9)]
+LearningRate = Annotated[float, Within(ABOVE_ZERO, 10.0)]
+WeightDecay = Annotated[float, Within(0.0, 10.0)]
+Averaging = Annotated[float, Within(0.0, 0.999999)]
 
 
 def check_fields(settings: Any, of: str = "", /, **ranges: tuple[float, float]) -> None:
-    """Raise ``ConfigError`` for a field of a dataclass that is not within its range (both ends included) or choices.
+    """Raise ``ConfigError`` for a field of a dataclass that is not within the range or the choices of its type.
 
-    A range of two whole numbers asks for a whole number. ``of``: what the settings are of, such as " of the second stage".
+    ``of``: what the settings are of, such as " of the second stage". ``ranges``: those that depend on other fields.
     """
-    for field in dataclasses.fields(settings):
-        value = getattr(settings, field.name)
-        if get_origin(field.type) is Literal and value not in get_args(field.type):
-            raise ConfigError(f"expected {field.name}{of} to be {' or '.join(get_args(field.type))}, got {value!r}")
-    for name, (low, high) in ranges.items():
-        if isinstance(low, int) and isinstance(high, int):
-            integer(getattr(settings, name), f"{name}{of}", low, high)
-        else:
-            above = low == ABOVE_ZERO
-            number(getattr(settings, name), f"{name}{of}", 0.0 if above else low, high, above=above)
+    for name, kind in get_type_hints(type(settings), include_extras=True).items():
+        value, what = getattr(settings, name), f"{name}{of}"
+        if get_origin(kind) is Literal and value not in get_args(kind):
+            raise ConfigError(f"expected {what} to be {' or '.join(get_args(kind))}, got {value!r}")
+        for low, high in [ranges[name]] if name in ranges else getattr(kind, "__metadata__", ()):
+            if isinstance(low, int) and isinstance(high, int):
+                integer(value, what, low, high)
+            else:
+                above = low == ABOVE_ZERO
+                number(value, what, 0.0 if above else low, high, above=above)

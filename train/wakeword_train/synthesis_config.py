@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from wakeword_train.fields import MANY, RATES, check_fields
-
-_COUNTS = {"positives": (0, MANY), "near_negatives": (0, MANY), "negatives": (0, MANY)}
+from wakeword_train.fields import MANY, Count, CountOrZero, LearningRate, Share, Within, check_fields
 
 
 @dataclass(frozen=True)
@@ -14,27 +12,27 @@ class NaturalConfig:
     """Clips of voices that sound human, in addition to ``SynthesisConfig``, which gives the texts. Such engines
     are far slower, so they have separate numbers."""
 
-    positives: int = 0
-    near_negatives: int = 0
-    negatives: int = 0
+    positives: CountOrZero = 0
+    near_negatives: CountOrZero = 0
+    negatives: CountOrZero = 0
     engines: tuple[str, ...] = ("kokoro",)
     """As in ``SynthesisConfig``. ``installed`` stands for all that are installed, which may be none."""
 
     def __post_init__(self) -> None:
-        check_fields(self, **_COUNTS)
+        check_fields(self)
 
 
 @dataclass(frozen=True)
 class SynthesisConfig:
     """Clips of each kind to synthesise before training; 0 for none."""
 
-    positives: int = 0
+    positives: CountOrZero = 0
     """The keyword."""
-    near_negatives: int = 0
+    near_negatives: CountOrZero = 0
     """Words that sound like the keyword."""
     near_negative_texts: str = ""
     """Name of a list in ``assets/phrases``, or a file (.txt) of one text a line; generated from the keyword if empty."""
-    negatives: int = 0
+    negatives: CountOrZero = 0
     """Other words and phrases of them, so that a synthetic voice alone is no sign of the keyword."""
     negative_texts: str = "words"
     """As ``near_negative_texts``."""
@@ -45,14 +43,14 @@ class SynthesisConfig:
     """Other phrases that wake the model too, such as "ok marvin" with "hey marvin"."""
     say: tuple[str, ...] = ()
     """Ways to say the keyword as IPA, in place of how it is read. Only voices that take phonemes then speak it."""
-    children: float = 0.0
+    children: Share = 0.0
     """Share of the clips of the keyword with formants and pitch as high as of children."""
     check_voices: bool = True
     """Leave out voices if the phoneme network does not hear the keyword when they speak."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
-        check_fields(self, **_COUNTS, children=(0.0, 1.0))
+        check_fields(self)
 
     @classmethod
     def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":
@@ -70,41 +68,30 @@ class SynthesisConfig:
 class StudentConfig:
     """How the network for microWakeWord's engines is trained: the table ``[student]`` of a configuration."""
 
-    natural: int = 400
+    natural: CountOrZero = 400
     """Clips of the word by natural voices, and a quarter as many of close words, that are synthesised for the student."""
-    positives: int = 5_000
+    positives: Count = 5_000
     """Scenes of the word: each voice as often as the others, in other sound each time."""
-    near_negatives: int = 3_000
-    negatives: int = 2_000
+    near_negatives: Count = 3_000
+    negatives: Count = 2_000
     """Scenes of other words, one after the other."""
-    noise: int = 500
-    held_out: int = 400
+    noise: Count = 500
+    held_out: Count = 400
     """Scenes of the word by voices that it does not know, to say what it finds."""
-    steps: int = 2_500
+    steps: Count = 2_500
     """Of the first round of each half. Two more have a third each, half of the rate and a quarter of the searches."""
-    batch_size: int = 128
-    learning_rate: float = 3e-3
-    mining_rounds: int = 8
+    batch_size: Annotated[int, Within(48, MANY)] = 128
+    learning_rate: LearningRate = 3e-3
+    mining_rounds: CountOrZero = 8
     """How often background, talk and noise are searched for what is mistaken for the word."""
-    mined: int = 2_000
+    mined: Count = 2_000
     """Windows of the background that a search keeps."""
-    validation_share: float = 0.25
+    validation_share: Annotated[float, Within(1e-6, 1 - 1e-6)] = 0.25
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
-    least_recall: float = 0.35
+    least_recall: Annotated[float, Within(0.0, 0.999)] = 0.35
     """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
     where 67 and 47 % of these were found, some of them said by learners, 86 and 59 % of the people were at half a false
     accept an hour ("jarvis", "computer")."""
 
     def __post_init__(self) -> None:
-        counted = ("positives", "near_negatives", "negatives", "noise", "held_out", "steps", "mined")
-        check_fields(self, " of the student", **dict.fromkeys(counted, (1, MANY)))
-        check_fields(
-            self,
-            " of the student",
-            natural=(0, MANY),
-            mining_rounds=(0, MANY),
-            batch_size=(48, MANY),
-            learning_rate=RATES["learning_rate"],
-            validation_share=(1e-6, 1 - 1e-6),
-            least_recall=(0.0, 0.999),
-        )
+        check_fields(self, " of the student")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from wakeword.base.errors import DataError
-from wakeword_train.fields import MANY, RATES, check_fields
+from wakeword_train.fields import Averaging, Count, LearningRate, WeightDecay, check_fields
 from wakeword_train.fitting import Trainer, shuffled
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig
@@ -27,12 +27,12 @@ class FitConfig:
     """The method's own settings, of the class ``Method.settings``; ``None`` for their defaults or where it has none."""
     warmup_epochs: int = 5
     """Epochs before the method's own loss: of cross-entropy, or of pre-training for a method that has it."""
-    epochs: int = 20
+    epochs: Count = 20
     """All epochs, the warm-up included."""
-    batch_size: int = 128
-    learning_rate: float = 1e-3
-    weight_decay: float = 1e-4
-    averaging: float = 0.0
+    batch_size: Count = 128
+    learning_rate: LearningRate = 1e-3
+    weight_decay: WeightDecay = 1e-4
+    averaging: Averaging = 0.0
     """Decay per step of the running average of the weights; 0 turns it off."""
     seed: int = 0
 
@@ -40,7 +40,7 @@ class FitConfig:
         method = method_named(self.method)
         method.check_warmup(self.warmup_epochs)
         method.own_settings(self.own)
-        check_fields(self, epochs=(1, MANY), warmup_epochs=(0, self.epochs - 1), batch_size=(1, MANY), **RATES)
+        check_fields(self, warmup_epochs=(0, self.epochs - 1))
 
 
 @dataclass(frozen=True)

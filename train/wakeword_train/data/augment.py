@@ -6,13 +6,14 @@ import sys
 import types
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
-from wakeword_train.fields import check_fields
+from wakeword_train.fields import Share, Within, check_fields
 
 
 def import_torchaudio() -> ModuleType:
@@ -49,50 +50,41 @@ _DAMPED_FROM = 800.0, 3_000.0
 class AugmentationConfig:
     """How strongly clips are varied. A probability of 0 turns a part off."""
 
-    speed: float = 0.12
+    speed: Annotated[float, Within(0.0, 0.499)] = 0.12
     """Largest relative change of speed (and with it of pitch), in either direction."""
     level_low: float = -42.0
     level_high: float = -14.0
     """Range of the root mean square level, dB below full scale."""
-    noise_probability: float = 0.7
+    noise_probability: Share = 0.7
     snr_low: float = 3.0
     snr_high: float = 30.0
     """Range of the signal-to-noise ratio, dB."""
-    household: float = 0.0
+    household: Share = 0.0
     """Share of household sounds in the noise that is not recorded; the rest is white, pink and brown."""
-    reverb_probability: float = 0.3
-    reverb_seconds: float = 0.5
+    reverb_probability: Share = 0.3
+    reverb_seconds: Annotated[float, Within(0.1, 60.0)] = 0.5
     """Longest reverberation time (60 dB)."""
-    reverb_ratio: float = 3.0
+    reverb_ratio: Annotated[float, Within(_LOWEST_RATIO, 100.0)] = 3.0
     """Highest level of the reverberation, dB above the direct sound: 3 dB was the median of a measured room, 7 the most."""
-    reverb_damping: float = 0.0
+    reverb_damping: Annotated[float, Within(0.0, 0.999)] = 0.0
     """Largest share by which high frequencies die away sooner than low ones, as in rooms with curtains and furniture."""
     tilt: float = 1.0
     """Standard deviation of the random smooth curve added to the log mel spectrum, for microphones and rooms."""
-    warp: float = 0.08
+    warp: Annotated[float, Within(0.0, 0.499)] = 0.08
     """Largest relative shift of the mel axis, in either direction, for longer and shorter vocal tracts."""
-    mask_probability: float = 0.5
+    mask_probability: Share = 0.5
     mask_bands: int = 6
     mask_frames: int = 12
     """Widest masks of SpecAugment."""
-    silence_probability: float = 0.1
+    silence_probability: Share = 0.1
     """Share of clips with digital silence around the word, as in synthesised speech and padded files."""
-    narrow_probability: float = 0.0
+    narrow_probability: Share = 0.0
     """Share of windows without what lies above 3.3 to 4 kHz, as telephones and some headsets transmit them."""
-    talk_probability: float = 0.0
+    talk_probability: Share = 0.0
     """Share of words with other speech right before them, after them, or both."""
 
     def __post_init__(self) -> None:
-        check_fields(self, **{name: (0.0, 1.0) for name in vars(self) if name.endswith("_probability")})
-        check_fields(
-            self,
-            household=(0.0, 1.0),
-            reverb_seconds=(0.1, 60.0),
-            reverb_ratio=(_LOWEST_RATIO, 100.0),
-            reverb_damping=(0.0, 0.999),
-            speed=(0.0, 0.499),
-            warp=(0.0, 0.499),
-        )
+        check_fields(self)
         if self.level_low > self.level_high or self.snr_low > self.snr_high:
             raise ConfigError("expected level_low <= level_high and snr_low <= snr_high")
 

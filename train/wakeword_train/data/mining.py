@@ -12,7 +12,7 @@ from wakeword.format.card import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
-from wakeword_train.fields import MANY, check_fields
+from wakeword_train.fields import Count, CountOrZero, Share, check_fields
 
 _PIECE = 200 * DEFAULT_HOP
 """Frames that are scored at a time: half a minute, and whole hops, so that the next piece begins with the next window."""
@@ -25,15 +25,15 @@ Score = Callable[[Tensor], Tensor]
 class MiningConfig:
     """Rounds of searching the hardest windows of the background."""
 
-    rounds: int = 3
+    rounds: CountOrZero = 3
     """Spread evenly over the epochs after the warm-up; 0 turns mining off."""
-    places: int = 2_000
+    places: Count = 2_000
     """Windows kept from each round."""
-    share: float = 0.5
+    share: Share = 0.5
     """Share of the background's windows that is drawn from the kept ones, after the first round."""
 
     def __post_init__(self) -> None:
-        check_fields(self, rounds=(0, MANY), places=(1, MANY), share=(0.0, 1.0))
+        check_fields(self)
 
     def epochs(self, warmup: int, total: int) -> set[int]:
         """The epochs, counted from 0, that begin with a round."""

@@ -11,7 +11,7 @@ from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
-from wakeword_train.fields import check_fields
+from wakeword_train.fields import Share, check_fields
 
 FRAGMENT = "fragment"
 """Name of the rows and looks that hold a part of a positive."""
@@ -33,14 +33,14 @@ class MixConfig:
     noise: float = 0.05
     fragment: float = 0.08
     """The beginning or the end of a positive, as a negative."""
-    recorded: float = 0.5
+    recorded: Share = 0.5
     """Within a kind that has both, the share of recorded clips; the others are synthesised."""
 
     def __post_init__(self) -> None:
         shares = [self.negative, self.near_negative, self.background, self.noise, self.fragment]
         if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0:
             raise ConfigError(f"expected shares that are not negative, of positives and of negatives, got {self}")
-        check_fields(self, recorded=(0.0, 1.0))
+        check_fields(self)
 
 
 def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as nnf
 from torch import Tensor
 
 from wakeword.base.errors import ConfigError
-from wakeword_train.fields import ABOVE_ZERO, MANY, check_fields
+from wakeword_train.fields import Count, CountOrZero, Positive, Share, Within, check_fields
 from wakeword_train.methods.drocc import AdversaryHealth, LogitFunction, find_adversaries, rejection_loss, sensitivity
 
 Loss = Callable[[LogitFunction, Tensor, Tensor, torch.Generator], tuple[Tensor, AdversaryHealth | None]]
@@ -20,35 +20,26 @@ Loss = Callable[[LogitFunction, Tensor, Tensor, torch.Generator], tuple[Tensor, 
 class AdversaryConfig:
     """The adversary of DROCC: where it searches and how hard."""
 
-    radius: float = 48.0
+    radius: Positive = 48.0
     """Inner radius of the shell, in the metric's norm over normalised features. There ``||x||`` is about 60, augmentation
     moves a clip by about 70, and another word is about 100 away. At 16 every positive's own augmentations are beyond the
     shell: the network then gives positives and adversaries the same score, and learns less the longer it is trained."""
-    gamma: float = 1.5
+    gamma: Annotated[float, Within(1.0, 1e9)] = 1.5
     """Outer radius over inner radius."""
-    mu: float = 1.2
+    mu: Annotated[float, Within(0.0, 1e9)] = 1.2
     """How many clips one adversary weighs, as in the paper: the loss is the sum of the cross-entropies of the clips plus
     ``mu`` times the sum over adversaries, over the number of clips."""
-    steps: int = 4
+    steps: CountOrZero = 4
     """Steps of gradient ascent."""
-    step_size: float = 0.3
+    step_size: Positive = 0.3
     """Length of the first steps, as a share of the radius; it is quartered for a row if its loss did not rise."""
-    sigma_floor: float = 0.1
+    sigma_floor: Share = 0.1
     """Share of the uniform metric in the learned one, 0..1."""
-    sigma_smoothing: int = 9
+    sigma_smoothing: Count = 9
     """Frames over which the metric is averaged (odd)."""
 
     def __post_init__(self) -> None:
-        check_fields(
-            self,
-            radius=(ABOVE_ZERO, 1e9),
-            gamma=(1.0, 1e9),
-            mu=(0.0, 1e9),
-            steps=(0, MANY),
-            step_size=(ABOVE_ZERO, 1e9),
-            sigma_floor=(0.0, 1.0),
-            sigma_smoothing=(1, MANY),
-        )
+        check_fields(self)
         if self.sigma_smoothing % 2 == 0:
             raise ConfigError(f"expected an odd sigma_smoothing, got {self.sigma_smoothing}")
 
