@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.base.errors import DataError, reason_of
+from wakeword.base.errors import DataError, raising, reason_of
 from wakeword.base.listing import files_below
 from wakeword.base.text import counted
 
@@ -157,10 +157,8 @@ def _words(text: str) -> list[str]:
 
 
 def _read(file: Path) -> list[TranscribedSpeech]:
-    try:
+    with raising(DataError, f"{file}: expected transcripts as UTF-8, could not read them", OSError, UnicodeDecodeError):
         lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: expected transcripts as UTF-8, could not read them: {reason_of(error)}") from error
     return [_utterance(line, file, number) for number, line in enumerate(lines, 1) if line.strip()]
 
 

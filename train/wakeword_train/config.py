@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
-from wakeword.base.errors import ConfigError, naming, reason_of
+from wakeword.base.errors import ConfigError, naming, raising
 from wakeword.format.card import DEFAULT_HOP, MAX_WINDOW
 from wakeword.format.card_checks import require_entries, require_name
 from wakeword_tools.engines.languages import ENGLISH, language_named
@@ -169,10 +169,9 @@ def read_tables(path: Path) -> dict[str, Any]:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    try:
+    # ValueError: neither TOML, nor UTF-8, nor the name of any file.
+    with raising(ConfigError, f"{path}: expected a training configuration in TOML, got", OSError, ValueError):
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:  # ValueError: neither TOML, nor UTF-8, nor the name of any file
-        raise ConfigError(f"{path}: expected a training configuration in TOML, got: {reason_of(error)}") from error
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

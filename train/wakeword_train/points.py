@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword.base.errors import CalibrationError, ConfigError, ModelError, WakewordError
+from wakeword.base.errors import CalibrationError, ConfigError, ModelError, WakewordError, raising
 from wakeword.base.events import Events
 from wakeword.base.files import replacing, resolved
 from wakeword.format.card import ModelCard
@@ -179,10 +179,8 @@ def require_trained(card: ModelCard) -> None:
 
 def base_model(name: Path | str) -> Path:
     """The file of an included or installed model, by its keyword, or of any other. ``ConfigError`` if there is none."""
-    try:
+    with raising(ConfigError, "expected a model to begin with", ModelError):
         path = model_file(name)
-    except ModelError as error:
-        raise ConfigError(f"expected a model to begin with: {error}") from error
     if not path.is_file():
         raise ConfigError(f"expected a model file to begin with, found no {path}; check the path or give a keyword")
     return path

@@ -96,6 +96,15 @@ def naming(what: object, *kinds: type[WakewordError]) -> Iterator[None]:
         raise type(error)(f"{printable(what)}: {error}") from error
 
 
+@contextmanager
+def raising(kind: type[WakewordError], said: str, *caught: type[BaseException], hint: str = "") -> Iterator[None]:
+    """Raise an error of this kind in place of those that are ``caught``: what is ``said``, their reason, and a ``hint``."""
+    try:
+        yield
+    except caught as error:
+        raise kind(f"{said}: {reason_of(error)}{hint}") from error
+
+
 def reason_of(error: BaseException) -> str:
     """What an exception says, in one line: the system's words without number and name, what is missing, or its own."""
     key = isinstance(error, KeyError) and " " not in str(error)

@@ -11,7 +11,7 @@ from wakeword.audio.audio_file import unreadable_audio
 from wakeword.audio.audio_listing import NO_AUDIO, left_out_files, list_audio, unsearched_folder
 from wakeword.audio.containers import BYTES_A_SECOND, CONTAINER_SUFFIXES
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import AudioError, AudioFileError, ConfigError, reason_of
+from wakeword.base.errors import AudioError, AudioFileError, ConfigError, raising
 
 _BYTES_BY_SUFFIX = {
     ".flac": 18_000,
@@ -96,11 +96,8 @@ def listed_places(path: Path) -> list[str]:
     if str(path) == _STDIN:
         name, content = "standard input", sys.stdin.buffer.read(_MAX_BYTES + 1)
     else:
-        try:
-            with path.open("rb") as file:
-                name, content = str(path), file.read(_MAX_BYTES + 1)
-        except OSError as error:
-            raise AudioFileError(f"{path}: expected a list of recordings, got: {reason_of(error)}") from error
+        with raising(AudioFileError, f"{path}: expected a list of recordings, got", OSError), path.open("rb") as file:
+            name, content = str(path), file.read(_MAX_BYTES + 1)
     if b"\0" in content:
         raise ConfigError(f"{name}: expected a list of recordings, one a line, got a file that is no text")
     if len(content) > _MAX_BYTES:

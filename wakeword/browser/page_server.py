@@ -7,7 +7,7 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from wakeword.base.errors import ConfigError, reason_of
+from wakeword.base.errors import ConfigError, raising
 from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer
 from wakeword.browser.own_host import is_own_host
 from wakeword.browser.runtime import DIGESTS
@@ -53,10 +53,10 @@ class PageServer(BoundedHttpServer):
         """
         self.files = {f"/{path}": file for path, file in files.items()}
         self.home = f"/{home}"
-        try:
+        with raising(
+            ConfigError, f"expected a free port, got {port}", OSError, OverflowError, hint="; give another --port"
+        ):
             super().__init__(("127.0.0.1", port), _Handler, headers=_HEADERS)
-        except (OSError, OverflowError) as error:
-            raise ConfigError(f"expected a free port, got {port}: {reason_of(error)}; give another --port") from error
 
     @property
     def url(self) -> str:
@@ -120,10 +120,8 @@ def site_files(runtime: Path) -> dict[str, Path]:
     The paths are those in a checkout: a static server at its root serves the same page. They are in a list, and a
     service worker keeps them all for use without a network. Raises ``ConfigError`` if it, or one of them, is missing.
     """
-    try:
+    with raising(ConfigError, "expected the page's files.json, got", OSError, ValueError, hint="; install it again"):
         listed: list[str] = json.loads((web_folder() / "files.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"expected the page's files.json, got: {reason_of(error)}; install it again") from error
     folders = {RUNTIME: runtime, "web/": web_folder(), "assets/": assets_folder()}
     files = {}
     for path in (*listed, *_OF_WORKER):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
-from wakeword.base.errors import AudioDeviceError
+from wakeword.base.errors import AudioDeviceError, raising
 
 _ANSWER_SECONDS = 10.0
 _POLL_SECONDS = 0.1
@@ -102,12 +102,10 @@ class _PortAudioThread:
         sounddevice = sounddevice_module()
         if self.open_streams:
             return
-        try:
+        with raising(AudioDeviceError, "could not look for audio devices again", sounddevice.PortAudioError):
             while sounddevice._initialized:
                 sounddevice._terminate()
             sounddevice._initialize()
-        except sounddevice.PortAudioError as error:
-            raise AudioDeviceError(f"could not look for audio devices again: {error}") from error
 
 
 PORTAUDIO = _PortAudioThread()

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wakeword.base.errors import ModelError, reason_of
+from wakeword.base.errors import ModelError, raising
 from wakeword.base.files import read_limited
 from wakeword.base.text import shortened
 from wakeword.format.card_checks import MAX_NAME
@@ -86,10 +86,8 @@ def _network_of(path: Path, network: Any) -> bytes:
         raise ModelError(
             f"expected the name of a file next to the manifest as its model, got {shortened(repr(network))}"
         )
-    try:
+    with raising(ModelError, f"expected {shortened(network)} next to the manifest, got", OSError, ValueError):
         return read_limited(path.with_name(network), MAX_FILE_BYTES)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"expected {shortened(network)} next to the manifest, got: {reason_of(error)}") from error
 
 
 def _check_settings(version: Any, settings: Any) -> None:

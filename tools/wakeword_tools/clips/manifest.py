@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.base.errors import DataError, reason_of
+from wakeword.base.errors import DataError, raising, reason_of
 from wakeword.base.files import resolved, write_whole
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.engines.languages import ENGLISH
@@ -54,10 +54,8 @@ def write_manifest(folder: Path, rows: Iterable[Mapping[str, object]]) -> None:
 
 def read_manifest(path: Path | str) -> list[Row]:
     """The rows of a manifest. ``DataError``, naming the line, if it cannot be read or is not a manifest."""
-    try:
+    with raising(DataError, f"{path}: expected a {MANIFEST}, could not read it", OSError, UnicodeDecodeError):
         lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: expected a {MANIFEST}, could not read it: {reason_of(error)}") from error
     return [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
 
 

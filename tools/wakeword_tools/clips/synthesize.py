@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio.audio_file import audio_bytes
-from wakeword.base.errors import SynthesisError, reason_of
+from wakeword.base.errors import SynthesisError, raising
 from wakeword.base.events import SILENT, Events
 from wakeword.base.exclusive import resumable_folder
 from wakeword.base.files import write_whole
@@ -95,11 +95,9 @@ def synthesize(
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # raises before any work if an engine is not installed
     digest = hashlib.sha256(json.dumps([row for _, row in items], sort_keys=True).encode()).hexdigest()
-    try:
-        with resumable_folder(target, digest, resume=resume) as folder:
-            write_manifest(folder, _made(items, folder, executor, skip=skip, events=events))
-    except OSError as error:
-        raise SynthesisError(f"could not write the clips to {target}: {reason_of(error)}") from error
+    writing = raising(SynthesisError, f"could not write the clips to {target}", OSError)
+    with writing, resumable_folder(target, digest, resume=resume) as folder:
+        write_manifest(folder, _made(items, folder, executor, skip=skip, events=events))
     return target
 
 

@@ -31,7 +31,8 @@ from subprocess import DEVNULL, PIPE
 from typing import Any
 
 from wakeword.audio.audio_file import read_audio
-from wakeword.base.errors import AudioError, SynthesisError, reason_of
+from wakeword.base.errors import AudioError, SynthesisError, raising
+from wakeword.base.files import DAMAGED
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voice import Voice, split_of_source, voices_folder
@@ -62,10 +63,8 @@ class CommandSynthesizer:
             # Once: braces in a text are not replaced.
             filled = [re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), word) for word in words]
             run_program(filled, text="" if "{text}" in words else text)
-            try:
+            with raising(SynthesisError, "expected the program to write speech, could not read it", AudioError):
                 samples = read_audio(path)
-            except AudioError as error:
-                raise SynthesisError(f"expected the program to write speech, could not read it: {error}") from error
         if not len(samples):
             raise SynthesisError("expected the program to write speech, got an empty file")
         return samples
@@ -98,14 +97,12 @@ def _program(command: str) -> str:
 
 def read_command_voices(path: Path | str) -> list[Voice]:
     """Voices of a TOML file as above. ``SynthesisError`` if the file is not valid."""
-    try:
+    with raising(SynthesisError, f"{path}: expected the TOML file of a speech command, got", OSError, *DAMAGED):
         settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         command, licence = settings["command"], str(settings.get("licence", "unknown"))
         tables = settings.get("voices", [{"name": "default"}])
         program = _program(command)
         return [_voice(program, command, table, licence) for table in tables]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SynthesisError(f"{path}: expected the TOML file of a speech command, got: {reason_of(error)}") from error
 
 
 def _voice(program: str, command: str, table: dict[str, Any], licence: str) -> Voice:
@@ -126,10 +123,8 @@ def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SE
     stopped, for that reason or because this process is interrupted, the programs that it started are stopped too.
     """
     name = Path(arguments[0]).name
-    try:
+    with raising(SynthesisError, f"{name} could not be started", OSError, ValueError):
         process = subprocess.Popen(arguments, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True)
-    except (OSError, ValueError) as error:
-        raise SynthesisError(f"{name} could not be started: {reason_of(error)}") from error
     with process:
         try:
             _, errors = process.communicate(text.encode(), timeout)

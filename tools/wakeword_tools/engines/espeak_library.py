@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.base.errors import SynthesisError, reason_of
+from wakeword.base.errors import SynthesisError, raising
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
 
@@ -112,15 +112,13 @@ def copy_english(data: Path, to: Path) -> None:
     espeak-ng looks for a voice's file in lower case, and if file names have capitals it reads all of its 250 voices.
     This took 3 ms for each text.
     """
-    try:
+    with raising(SynthesisError, f"could not copy espeak-ng's data from {data} to {to}", OSError):
         for name in ("phontab", "phonindex", "phondata", "intonations", "en_dict"):
             shutil.copy(data / name, to)
         shutil.copytree(data / "voices" / "!v", to / "voices" / "!v")
         (to / "lang" / "gmw").mkdir(parents=True)
         for path in (data / "lang" / "gmw").glob("en*"):
             shutil.copy(path, to / "lang" / "gmw" / path.name.lower())
-    except OSError as error:
-        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {reason_of(error)}") from error
 
 
 def copy_language(data: Path, file: Path, to: Path) -> None:
@@ -128,7 +126,7 @@ def copy_language(data: Path, file: Path, to: Path) -> None:
     fields = dict(line.split()[:2] for line in file.read_text("utf-8", "replace").splitlines() if len(line.split()) > 1)
     dictionary = f"{fields.get('dictionary', file.name.lower().partition('-')[0])}_dict"
     target = to / file.relative_to(data).parent / file.name.lower()
-    try:
+    with raising(SynthesisError, f"could not copy espeak-ng's data from {data} to {to}", OSError):
         target.parent.mkdir(parents=True, exist_ok=True)
         if not (data / dictionary).is_file():
             raise SynthesisError(
@@ -136,8 +134,6 @@ def copy_language(data: Path, file: Path, to: Path) -> None:
             )
         shutil.copy(data / dictionary, to)
         shutil.copy(file, target)
-    except OSError as error:
-        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {reason_of(error)}") from error
 
 
 def _unload(library: ctypes.CDLL) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from wakeword.base.errors import ConfigError, SynthesisError, reason_of
+from wakeword.base.errors import ConfigError, SynthesisError, raising, reason_of
+from wakeword.base.files import DAMAGED
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.languages import accents_of
@@ -126,11 +127,9 @@ def network_file(folder: Path) -> Path:
 def vocabulary_of(folder: Path) -> dict[str, int]:
     """Symbol -> token."""
     path = folder / "vocab.json"
-    try:
+    with raising(ConfigError, f"{path}: expected Kokoro's symbols, got", OSError, *DAMAGED, hint=f"; {HOW_TO_GET}"):
         content = json.loads(path.read_text(encoding="utf-8"))
         vocabulary = {str(symbol): int(token) for symbol, token in content["vocab"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path}: expected Kokoro's symbols, got: {reason_of(error)}; {HOW_TO_GET}") from error
     if missing := sorted({*_MARKS, "ˈ", "ə"} - vocabulary.keys()):
         raise ConfigError(f"{path}: expected Kokoro's symbols, but {' '.join(missing)} are missing; {HOW_TO_GET}")
     return vocabulary
@@ -138,10 +137,8 @@ def vocabulary_of(folder: Path) -> dict[str, int]:
 
 @cache
 def _styles(path: Path) -> Array:
-    try:
+    with raising(ConfigError, f"{path}: expected a voice of Kokoro, got", OSError, hint=f"; {HOW_TO_GET}"):
         values = np.fromfile(path, "<f4").astype(np.float32)
-    except OSError as error:
-        raise ConfigError(f"{path}: expected a voice of Kokoro, got: {reason_of(error)}; {HOW_TO_GET}") from error
     if len(values) != LENGTHS * STYLE or not np.isfinite(values).all():
         raise ConfigError(f"{path}: expected float32 ({LENGTHS}, {STYLE}), got {len(values)} numbers; {HOW_TO_GET}")
     return values.reshape(LENGTHS, STYLE)

@@ -5,7 +5,7 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import DecodeError
 
-from wakeword.base.errors import ModelError, naming
+from wakeword.base.errors import ModelError, naming, raising
 from wakeword.base.files import write_whole
 from wakeword.format.card import METADATA_KEY, ModelCard
 from wakeword.format.digest import DIGEST_KEY, checked_metadata, sealed
@@ -17,10 +17,8 @@ def embed_card(model: bytes, card: ModelCard) -> bytes:
 
     Raises ``ModelError`` if ``model`` is not an ONNX file.
     """
-    try:
+    with raising(ModelError, "expected an ONNX model to write the card into, could not read it", DecodeError):
         proto = onnx.load_model_from_string(model)
-    except DecodeError as error:
-        raise ModelError(f"expected an ONNX model to write the card into, could not read it: {error}") from error
     replaced = (METADATA_KEY, DIGEST_KEY)
     others = {row.key: row.value for row in proto.metadata_props if row.key not in replaced}
     onnx.helper.set_model_props(proto, {**others, METADATA_KEY: card.to_json()})

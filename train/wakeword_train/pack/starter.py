@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.fft import dct
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.base.errors import ConfigError, DataError, reason_of
+from wakeword.base.errors import ConfigError, DataError, raising
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
@@ -251,15 +251,13 @@ _Arrays = dict[str, NDArray[Any]]
 
 
 def _read(path: Path, read: Callable[[Path, dict[str, Any], _Arrays, bytes], _Kind]) -> _Kind:
-    try:
+    with raising(DataError, f"{path}: expected a pack of speech features, could not read it", *DAMAGED_ARCHIVE):
         data = read_limited(path, _MAX_BYTES)
         arrays = unpacked(data)
         header = json.loads(arrays["header"].tobytes().decode())
         if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
             raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
         return read(path, header, arrays, data)
-    except DAMAGED_ARCHIVE as error:
-        raise DataError(f"{path}: expected a pack of speech features, could not read it: {reason_of(error)}") from error
 
 
 def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
