@@ -26,21 +26,9 @@ class _Device(StrEnum):
 _BASE = option(
     "--from", "Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).", "MODEL"
 )
-_METHOD = option("--method", "drocc-lf, drocc-oe, bce, drocc, or a package's own.", "M")
 _SAVED = option(
     "--extend-negatives", "False accepts saved by evaluate --save-errors, to train against; repeatable.", "DIR"
 )
-_SPEECH = option("--data", "Speech Commands: a folder for each word.", "DIR")
-_REPORT = option("--report/--no-report", "Write a page about the model beside it (.html).")
-_WORK = option("--work", "For synthesised clips.", "DIR")
-
-
-_ALSO = option("--also", "Another phrase that wakes it too; repeatable.", "PHRASE")
-_SAY = option("--say", "How the word is said, as 'ˈmɑɹvɪn'; repeatable.", "IPA")
-_ANYWAY = option("--anyway", "Train a word that `wakeword check` finds poor.")
-_NOW = option("--now", "Make a model from the text in seconds, without training: it costs more CPU.")
-_VOICES = option("--install-voices/--no-install-voices", "Where there are no natural voices, fetch some (120 MB).")
-_FOR = option("--for", "Then train a network for it too: microwakeword.", "ENGINE")
 
 
 @dataclass(frozen=True)
@@ -52,12 +40,16 @@ class TrainOptions:
 
     word: Annotated[str, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")] = ""
     language: Annotated[str | None, language_option("Of the word")] = None
-    also: Annotated[list[str] | None, _ALSO] = None
-    say: Annotated[list[str] | None, _SAY] = None
-    anyway: Annotated[bool, _ANYWAY] = False
-    now: Annotated[bool, _NOW] = False
-    install_voices: Annotated[bool, _VOICES] = True
-    data: Annotated[Path | None, _SPEECH] = None
+    also: Annotated[list[str] | None, option("--also", "Another phrase that wakes it; repeatable.", "PHRASE")] = None
+    say: Annotated[list[str] | None, option("--say", "How the word is said, as 'ˈmɑɹvɪn'; repeatable.", "IPA")] = None
+    anyway: Annotated[bool, option("--anyway", "Train a word that `wakeword check` finds poor.")] = False
+    now: Annotated[
+        bool, option("--now", "Make a model from the text in seconds, without training: it costs more CPU.")
+    ] = False
+    install_voices: Annotated[
+        bool, option("--install-voices/--no-install-voices", "Where there are no natural voices, fetch some (120 MB).")
+    ] = True
+    data: Annotated[Path | None, option("--data", "Speech Commands: a folder for each word.", "DIR")] = None
     positives: Annotated[list[Path] | None, kind_option(Kind.POSITIVE, folders=True)] = None
     negatives: Annotated[list[Path] | None, kind_option(Kind.NEGATIVE, folders=True)] = None
     near_negatives: Annotated[list[Path] | None, kind_option(Kind.NEAR_NEGATIVE, folders=True)] = None
@@ -65,14 +57,14 @@ class TrainOptions:
     background: Annotated[list[Path] | None, kind_option(Kind.BACKGROUND, folders=True)] = None
     noise: Annotated[list[Path] | None, kind_option(Kind.NOISE, folders=True)] = None
     config: Annotated[Path | None, option("--config", "Settings (TOML).", "FILE")] = None
-    method: Annotated[str | None, _METHOD] = None
+    method: Annotated[str | None, option("--method", "drocc-lf, drocc-oe, bce, drocc, or a package's own.", "M")] = None
     base: Annotated[str | None, _BASE] = None
     out: Annotated[Path | None, option("--out", "Default: KEYWORD.onnx.", "FILE")] = None
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU
     seed: Annotated[int | None, number_option("--seed", "N", 0, MAX_SEED, "Random seed.")] = None
-    work: Annotated[Path, _WORK] = Path("runs")
-    report: Annotated[bool, _REPORT] = True
-    engine: Annotated[str | None, _FOR] = None
+    work: Annotated[Path, option("--work", "For synthesised clips.", "DIR")] = Path("runs")
+    report: Annotated[bool, option("--report/--no-report", "Write a page about the model beside it (.html).")] = True
+    engine: Annotated[str | None, option("--for", "Then train a network for it too: microwakeword.", "ENGINE")] = None
     jobs: JobsOption = None
     ray: RayOption = None
 
@@ -90,11 +82,11 @@ class TrainOptions:
             # OpenMP reads it when torch is imported: waiting threads sleep. Spinning takes seven times as long as one.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-    def require_alone(self, option: str, allowed: Sequence[str]) -> None:
-        """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``option``."""
+    def require_alone(self, chosen: str, allowed: Sequence[str]) -> None:
+        """Raise ``typer.BadParameter`` for other options than these, by their fields, next to ``chosen``."""
         others = [field for field in fields(self) if field.name not in allowed]
         given = [field.name for field in others if getattr(self, field.name) != field.default]
         if given:
             called = {"base": "--from", "engine": "--for", "word": "a WORD"}
             names = " and ".join(called.get(key, f"--{key.replace('_', '-')}") for key in given)
-            raise typer.BadParameter(f"{names} cannot be given with {option}")
+            raise typer.BadParameter(f"{names} cannot be given with {chosen}")
