@@ -12,28 +12,20 @@ from wakeword.cli.tables import console, table
 from wakeword_tools.cli.measure_options import CheckOptions
 from wakeword_tools.engines.languages import ENGLISH, name_of_language, require_language
 from wakeword_tools.texts.advice import (
-    CLOSE,
     COMPARING,
     EVERY_DAY,
-    LIVELY,
-    LONG,
-    OFTEN,
-    QUIET,
-    RARE,
-    SELDOM,
     SHOWN,
     Advice,
     Grade,
-    LikelyPhrase,
     advise_in,
+    graded_aspects,
     is_guess,
     longer,
     often,
     require_short,
+    worrying,
 )
 from wakeword_tools.texts.foreign_language import ways_to_say
-
-_MAX_LISTED = 10
 
 
 def print_check(options: CheckOptions) -> None:
@@ -82,7 +74,7 @@ def _entry(advice: Advice) -> dict[str, object]:
                 "distance": phrase.distance,
                 "per_hour": _known(phrase.per_hour),
             }
-            for phrase in _listed(advice)
+            for phrase in worrying(advice)
         ],
     }
 
@@ -92,36 +84,8 @@ def _known(per_hour: float) -> float | None:
     return None if per_hour == EVERY_DAY else per_hour
 
 
-def _listed(advice: Advice) -> list[LikelyPhrase]:
-    """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
-    frequent = (phrase for phrase in advice.confusable_phrases if phrase.per_hour >= SELDOM)
-    return sorted(frequent, key=lambda phrase: phrase.per_hour * 10**-phrase.distance, reverse=True)[:_MAX_LISTED]
-
-
-def _graded(advice: Advice) -> dict[str, tuple[Grade, str]]:
-    """A line for each thing that is graded, with its grade and what would be a good one."""
-    graded = {
-        "length": (
-            f"{counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}",
-            f"{LONG} phonemes and 2 syllables or more are good",
-        ),
-        "said anyway": (
-            often(advice.anyway_per_hour),
-            f"also in other words; up to once in {1 / RARE:.0f} h of talk is good, once in {1 / OFTEN:.0f} h fair",
-        ),
-        "close words": (often(advice.close_per_hour), f"what differs by up to {CLOSE:g} phoneme; the same limits"),
-    }
-    if advice.text_promise is not None:
-        per_hour, recall = advice.text_promise
-        finds = "what it finds is not known" if recall is None else f"finds {recall:.0%}"
-        hears = "speech is full of it" if per_hour == EVERY_DAY else f"{per_hour:g} an hour by mistake, {finds}"
-        why = f"what `train --now` promises, and most words keep; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
-        graded["by ear"] = (hears, why)
-    return {f"{name:<13}{found}": (advice.grades[name], why) for name, (found, why) in graded.items()}
-
-
 def _print(advice: Advice, phrases: Sequence[Advice]) -> None:
-    screen, lines = console(), _graded(advice)
+    screen, lines = console(), graded_aspects(advice)
     width = max(map(len, lines))
     of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
     screen.print(
@@ -134,7 +98,7 @@ def _print(advice: Advice, phrases: Sequence[Advice]) -> None:
     screen.print(f"  spoken as    {' or '.join(' '.join(way) for way in advice.ways[:3])}", soft_wrap=True)
     if line := is_guess(advice):
         screen.print(f"  {line}", soft_wrap=True)
-    listed = _listed(advice)
+    listed = worrying(advice)
     if listed:
         close = table(f"what people say within {SHOWN:g} phonemes of it", "", "phonemes apart", "how often", "")
         for one in listed:

@@ -47,7 +47,7 @@ EVERY_DAY = inf
 BEFORE = ("hey", "okay", "hello")
 """Words that make a longer phrase of a wake word."""
 COMPARING = "comparing {!r} with what people say; this takes some seconds"
-_MAX_PHRASES = 200
+_MAX_PHRASES, _MAX_LISTED = 200, 10
 _ROUNDING = 1e-9
 
 
@@ -204,6 +204,34 @@ def advise_in(language: str, keyword: str) -> Advice:
 def _bare(word: str) -> str:
     """A word as it is usually written: in Arabic and Hebrew without the marks of its vowels."""
     return "".join(one for one in word if not unicodedata.combining(one))
+
+
+def worrying(advice: Advice) -> list[LikelyPhrase]:
+    """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
+    frequent = (phrase for phrase in advice.confusable_phrases if phrase.per_hour >= SELDOM)
+    return sorted(frequent, key=lambda phrase: phrase.per_hour * 10**-phrase.distance, reverse=True)[:_MAX_LISTED]
+
+
+def graded_aspects(advice: Advice) -> dict[str, tuple[Grade, str]]:
+    """A line for each thing that is graded, with its grade and what would be a good one."""
+    graded = {
+        "length": (
+            f"{counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}",
+            f"{LONG} phonemes and 2 syllables or more are good",
+        ),
+        "said anyway": (
+            often(advice.anyway_per_hour),
+            f"also in other words; up to once in {1 / RARE:.0f} h of talk is good, once in {1 / OFTEN:.0f} h fair",
+        ),
+        "close words": (often(advice.close_per_hour), f"what differs by up to {CLOSE:g} phoneme; the same limits"),
+    }
+    if advice.text_promise is not None:
+        per_hour, recall = advice.text_promise
+        finds = "what it finds is not known" if recall is None else f"finds {recall:.0%}"
+        hears = "speech is full of it" if per_hour == EVERY_DAY else f"{per_hour:g} an hour by mistake, {finds}"
+        why = f"what `train --now` promises, and most words keep; up to {QUIET:g} an hour is good, {LIVELY:g} fair"
+        graded["by ear"] = (hears, why)
+    return {f"{name:<13}{found}": (advice.grades[name], why) for name, (found, why) in graded.items()}
 
 
 def reasons(advice: Advice) -> list[str]:
