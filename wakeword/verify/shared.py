@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnxruntime
 
-from wakeword.base.errors import ModelError, reason_of
+from wakeword.base.errors import ModelError, raising
 from wakeword.base.files import file_sha256
 from wakeword.format.session import open_session
 from wakeword.verify.embedding import EmbeddingNetwork
@@ -38,12 +38,9 @@ def recogniser_extra(language: str) -> str:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a shared network, in hex. ``ModelError`` if it cannot be read."""
-    try:
+    said = f"{path}: expected the shared network of second stages, got"
+    with raising(ModelError, said, OSError, hint="; install wakeword again"):
         return file_sha256(path)
-    except OSError as error:
-        raise ModelError(
-            f"{path}: expected the shared network of second stages, got: {reason_of(error)}; install wakeword again"
-        ) from error
 
 
 @lru_cache(maxsize=2)

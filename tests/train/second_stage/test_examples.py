@@ -9,13 +9,10 @@ from soundfile import write
 from support.builders import colours
 
 from wakeword.base.events import SILENT
-from wakeword.model.installed import assets_folder
-from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
-from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.second_stage.looks import examples as module
 from wakeword_train.second_stage.looks.examples import ExampleMaker, Recordings
 
@@ -32,10 +29,8 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> list[Clip]:
 
 
 def embedded(clips: list[Clip], cache: Path) -> Recordings:
-    digest = shipped_digests().embedding
-    network = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
     stores = {Kind.BACKGROUND: ClipStore(clips)}
-    maker = ExampleMaker(network, digest, stores, AugmentationConfig(), cache, seed=0, events=SILENT)
+    maker = ExampleMaker(stores, AugmentationConfig(), cache, seed=0, events=SILENT)
     return maker.recordings()
 
 

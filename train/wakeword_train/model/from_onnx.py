@@ -66,11 +66,8 @@ def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> No
 
 
 def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> WakeWordNetwork:
-    pooling: Pooling = "last"
-    parts: tuple[tuple[Pooling, str], ...] = (("attention", "importance"), ("max", "highest"), ("mean", "sum"))
-    for key, part in parts:
-        if part in inputs:
-            pooling = key
+    parts: dict[str, Pooling] = {"importance": "attention", "highest": "max", "sum": "mean"}
+    pooling: Pooling = next((key for part, key in parts.items() if part in inputs), "last")
     if "head_weight" not in weights:
         raise ModelError(
             "expected a model with a linear head, as this version's export writes it, got another head; fine-tune another "

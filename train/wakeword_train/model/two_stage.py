@@ -2,7 +2,7 @@
 
 import base64
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ import onnx
 from wakeword.base.errors import ModelError
 from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard
-from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.installed import encoders_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
@@ -38,22 +37,14 @@ def shipped_digests() -> SharedDigests:
 
 
 def with_verifier(
-    stage_one: bytes,
-    head: bytes,
-    verifier: VerifierCard,
-    *,
-    operating_points: Sequence[OperatingPoint] = (),
-    default_point: str | None = None,
-    head_training: Mapping[str, object] | None = None,
+    stage_one: bytes, head: bytes, verifier: VerifierCard, *, head_training: Mapping[str, object] | None = None
 ) -> bytes:
     """A model file of two stages: the model file ``stage_one`` with the ONNX graph ``head``, as bytes.
 
-    ``head``: ``embeddings (16, 96) -> logit (1,)`` in float32.
-
-    ``operating_points`` and ``default_point`` are of the fused score. ``head_training`` is what the card says of the
-    head's training, in its entry ``HEAD_RECORD``. The card's self-test is computed here, and without points of the
-    first stage it gets those that ``stage_one`` has. A second stage of ``stage_one`` is replaced. Raises ``ModelError`` if
-    a file cannot be used or the shared networks are not the ones that the card names.
+    ``head``: ``embeddings (16, 96) -> logit (1,)`` in float32. ``head_training`` is what the card says of the head's
+    training, in its entry ``HEAD_RECORD``. The fused score has no operating points yet. The card's self-test is computed
+    here, and without points of the first stage it gets those that ``stage_one`` has. A second stage of ``stage_one`` is
+    replaced. Raises ``ModelError`` if a file cannot be used or the shared networks are not the ones that the card names.
     """
     card = parse_model(stage_one).card.of_stage_one()
     network = load_embedding(encoders_folder() / EMBEDDING_FILE, verifier.embedding_digest)
@@ -69,8 +60,8 @@ def with_verifier(
         card,
         verifier=dataclasses.replace(verifier, self_test=logit),
         training=others | ({} if head_training is None else {HEAD_RECORD: dict(head_training)}),
-        operating_points=tuple(operating_points),
-        default_point=default_point,
+        operating_points=(),
+        default_point=None,
     )
     proto = onnx.load_model_from_string(stage_one)
     entries = {entry.key: entry.value for entry in proto.metadata_props}

@@ -13,11 +13,9 @@ from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
 from wakeword.format.card import DEFAULT_HOP
 from wakeword.format.verifier_card import Fusion, VerifierCard
-from wakeword.model.installed import encoders_folder
 from wakeword.model.model import Model, read_model
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
@@ -82,14 +80,12 @@ class SecondStageTraining:
         self.ear = ear = ear_beside(pack, config.language)
         heard = None if pack is None or ear.folder is None else ear.pack(STARTER).phonemes
         self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed, heard, quick=ear.quick_path)
-        digest = shipped_digests().embedding
-        self.embedding = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         spoken = SpokenKeyword.of(config)
         ways = spoken.variants(ear.network.tokens, ear.costs) if self.settings.phonemes else ()
         self.draft = VerifierCard(
             gate=0.0,
             span=self.settings.span,
-            embedding_digest=digest,
+            embedding_digest=shipped_digests().embedding,
             fusion=Fusion(0.0, 1.0, 1.0, 0.0, 0.0, NO_GATE),
             self_test=0.0,
             phonemes_digest=ear.digest if ways else None,
@@ -99,9 +95,7 @@ class SecondStageTraining:
         if ways and ear.folder is not None and pack is not None:
             self.draft = with_quick(self.draft, ear.quick_path, asked=TRAINED_ASKED)
         self.probe = PROBE if self.draft.quick_digest is None else QUICK_PROBE
-        self.maker = ExampleMaker(
-            self.embedding, digest, self.stores, config.augmentation, run.cache, seed=config.seed, events=run.events
-        )
+        self.maker = ExampleMaker(self.stores, config.augmentation, run.cache, seed=config.seed, events=run.events)
 
     def run(self) -> SecondStageResult:
         """Train the heads and the fusion and score what was held out."""

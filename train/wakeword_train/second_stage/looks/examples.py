@@ -17,7 +17,9 @@ from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.events import Events
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
+from wakeword.model.installed import encoders_folder
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
+from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_tools.training_record import DAMAGED_ARCHIVE
@@ -26,6 +28,7 @@ from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.mixed_sounds import talk_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD, clip_weights
+from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.second_stage.looks.cutter import WARMED_LOOK_SAMPLES, LookCutter, varied_spectra
 
 _HOUSEHOLD_LOOKS = 600
@@ -65,8 +68,6 @@ class ExampleMaker:
 
     def __init__(
         self,
-        network: EmbeddingNetwork,
-        digest: str,
         stores: Mapping[Kind, ClipStore],
         augmentation: AugmentationConfig,
         cache: Path,
@@ -74,7 +75,8 @@ class ExampleMaker:
         seed: int,
         events: Events,
     ) -> None:
-        self._network = network
+        digest = shipped_digests().embedding
+        self._network = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
         self._stores = stores
         self._augmentation = augmentation
         self._cache = cache

@@ -11,13 +11,10 @@ from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report, WholeWork
-from wakeword.model.installed import encoders_folder
-from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
-from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.second_stage.looks.examples import ExampleMaker
 
 log = logging.getLogger(__name__)
@@ -52,20 +49,11 @@ class LooksWork(WholeWork[LooksItem]):
 
     def begin(self, report: Report) -> Callable[[LooksItem], None]:
         """Read the clips."""
-        digest = shipped_digests().embedding
-        network = load_embedding(encoders_folder() / EMBEDDING_FILE, digest)
-        maker = ExampleMaker(
-            network,
-            digest,
-            load_stores(self._clips, Split.TRAIN, Split.VALIDATION),
-            self._config.augmentation,
-            self._cache,
-            seed=self._config.seed,
-            events=SILENT,
-        )
+        stores, config = load_stores(self._clips, Split.TRAIN, Split.VALIDATION), self._config
+        maker = ExampleMaker(stores, config.augmentation, self._cache, seed=config.seed, events=SILENT)
 
         def make(item: LooksItem) -> None:
-            maker.words(item.kind, self._config.second_stage.looks, recorded=self._config.mix.recorded)
+            maker.words(item.kind, config.second_stage.looks, recorded=config.mix.recorded)
             report(item.size, item.seconds)
 
         return make
