@@ -22,7 +22,7 @@ from benchmarks.performance_tables import (
     start_table,
     stream_table,
 )
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 
 _METHOD = """## How it was measured
 
@@ -65,8 +65,7 @@ def write_again(page: Path) -> None:
     results = page.parent / "results"
     figures = results / f"{page.stem}.json"
     report = PerformanceReport.from_json(json.loads(figures.read_text(encoding="utf-8")))
-    with replacing(page) as temporary:
-        temporary.write_text(render(report, f"results/{figures.name}", endurance(results)), encoding="utf-8")
+    write_whole(page, render(report, f"results/{figures.name}", endurance(results)).encode())
 
 
 def render(report: PerformanceReport, figures: str, endured: str = "") -> str:

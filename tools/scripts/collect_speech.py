@@ -21,7 +21,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import DataError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword_tools.kinds import Split
 from wakeword_tools.transcripts import TRANSCRIPTS
 from wakeword_train.data.clips import hash_split
@@ -38,8 +38,7 @@ def write_transcripts(out: Path, rows: Iterable[Mapping[str, str]]) -> None:
     if not lines:
         raise DataError(f"{out}: expected recordings with texts, found none; is the layout another one?")
     out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / TRANSCRIPTS) as temporary:
-        temporary.write_text("\n".join([*lines, ""]), "utf-8")
+    write_whole(out / TRANSCRIPTS, "\n".join([*lines, ""]).encode())
     typer.echo(f"{out}: {len(lines)} utterances")
 
 

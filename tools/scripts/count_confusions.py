@@ -19,7 +19,7 @@ from scripts.ear.ear_lessons import read_taught
 from scripts.ear.ear_speech import SpokenUtterance
 from scripts.ear.foreign_speech import read_foreign
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwork
@@ -142,8 +142,9 @@ def main() -> None:
     strangers = read_taught(given.folders, given.leave_out)[1] + read_foreign(given.foreign, given.leave_out)[1]
     counts = count(network, strangers)
     table = {phoneme: dict(counts[phoneme].most_common()) for phoneme in sorted(counts)}
-    with replacing(encoders / CONFUSIONS_FILE) as temporary:
-        temporary.write_text(
+    write_whole(
+        encoders / CONFUSIONS_FILE,
+        (
             json.dumps(
                 {
                     "phonemes_digest": digest,
@@ -153,9 +154,9 @@ def main() -> None:
                 ensure_ascii=False,
                 indent=1,
             )
-            + "\n",
-            "utf-8",
-        )
+            + "\n"
+        ).encode(),
+    )
     print(f"{sum(sum(one.values()) for one in counts.values())} phonemes")  # noqa: T201
 
 

@@ -12,7 +12,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from wakeword.base.errors import ModelError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.base.text import printable
 from wakeword.format.card import METADATA_KEY, ModelCard
 from wakeword.model.model import parse_model, read_model_bytes
@@ -42,8 +42,7 @@ def main() -> None:
     for path in parser.parse_args().models:
         try:
             data = with_digest(read_model_bytes(path))
-            with replacing(path) as temporary:
-                temporary.write_bytes(data)
+            write_whole(path, data)
         except (ModelError, OSError) as error:
             print(printable(f"{path}: {error}"), file=sys.stderr)  # noqa: T201
             failed = True

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from scripts.make_pack import packed_recordings
 from wakeword.base.errors import DataError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.student.rounded_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
@@ -54,8 +54,7 @@ def write_micro_pack(path: Path, frames: NDArray[np.uint8], pack: SpeechPack) ->
     header = {"version": MICRO_PACK_VERSION, "recordings": digest, "licence": pack.licence}
     content = io.BytesIO()
     np.savez(content, header=np.frombuffer(json.dumps(header).encode(), np.uint8), mean=mean, codes=codes)
-    with replacing(path) as temporary:
-        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))
+    write_whole(path, lzma.compress(content.getvalue(), preset=6))
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.clip_quality import table
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword_tools.clips.plan import ClipPart
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import ENGLISH_ACCENTS
@@ -123,8 +123,7 @@ def main() -> None:
     if arguments.speed:
         parts.append(f"## How fast\n\n{speed(arguments.speed)}")
     parts.append("This page is made by `python -m scripts.make_near_negatives PAGE [SET...] [--speed N]`.\n")
-    with replacing(arguments.page) as temporary:
-        temporary.write_text("\n".join(parts), encoding="utf-8")
+    write_whole(arguments.page, "\n".join(parts).encode())
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, encoders_folder
 from wakeword.verify.embedding import DIMENSION, STEP_FRAMES, embeddings_of
@@ -200,8 +200,7 @@ def write_pack(
             arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
     content = io.BytesIO()
     np.savez(content, **arrays)
-    with replacing(path) as temporary:
-        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))
+    write_whole(path, lzma.compress(content.getvalue(), preset=6))
 
 
 def make_pack(

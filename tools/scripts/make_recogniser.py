@@ -59,7 +59,7 @@ from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.base.types import Array
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import BLANK, as_recogniser_hears
@@ -233,8 +233,7 @@ def _make(
         teach(aligned_speech(taught, lambda samples: hearing(ear, samples), own, between, names, lessons), config.steps)
     looks = looks_at(taught, around, config.seed) if four_bits else []
     made = compact(recogniser_graph(teaching.averaged().cpu(), names), looks)
-    with replacing(out) as temporary:
-        temporary.write_bytes(made.SerializeToString(deterministic=True))
+    write_whole(out, made.SerializeToString(deterministic=True))
     if earlier is None:
         halfway.unlink(missing_ok=True)
     _log.info("wrote %s", out)

@@ -18,7 +18,7 @@ import typer
 from scripts.one_line_errors import one_line_errors
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword_tools.engines.kokoro import KOKORO, KokoroSynthesizer
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody
@@ -111,8 +111,7 @@ def main(
                 "end": len(samples) / SAMPLE_RATE,
             }
         )
-    with replacing(out / TRANSCRIPTS) as temporary:
-        temporary.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    write_whole(out / TRANSCRIPTS, "".join(json.dumps(row) + "\n" for row in rows).encode())
     typer.echo(f"{out}: {len(rows)} clips")
 
 

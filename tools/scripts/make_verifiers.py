@@ -16,7 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import replacing
+from wakeword.base.files import write_whole
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.phoneme_verifier import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
@@ -147,8 +147,7 @@ def main() -> None:
     }
     for name, model in made.items():
         data = model.SerializeToString(deterministic=True)
-        with replacing(encoders_folder() / name) as temporary:
-            temporary.write_bytes(data)
+        write_whole(encoders_folder() / name, data)
         print(name, len(data), hashlib.sha256(data).hexdigest())  # noqa: T201
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import ConfigError, DataError, ModelError
-from wakeword.base.files import DAMAGED, file_sha256, read_json, replacing
+from wakeword.base.files import DAMAGED, file_sha256, read_json, write_whole
 from wakeword.base.types import Array
 from wakeword.format.session import open_session, run_session
 from wakeword.format.verifier_card import FLOOR
@@ -120,8 +120,7 @@ def write_voice(path: Path, voice: KnownVoice) -> None:
     """Write it whole, for its owner alone. Raises ``ConfigError`` where there is a voice."""
     if path.exists():
         raise ConfigError(f"expected a new name, got {voice.name!r}, which is known; delete that voice first")
-    with replacing(path, private=True) as temporary:
-        temporary.write_text(json.dumps(asdict(voice)))
+    write_whole(path, json.dumps(asdict(voice)).encode(), private=True)
 
 
 def read_voice(path: Path) -> KnownVoice:

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import stats
 
-from wakeword.base.files import replacing
+from wakeword.base.files import replacing, write_whole
 
 Row = Mapping[str, Any]
 
@@ -123,6 +123,17 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in _PACKAGES}
 
 
+def made_by(command: str) -> dict[str, object]:
+    """When, with which versions and by which command figures were made, for their record."""
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return {"date": date, "versions": versions(), "command": command}
+
+
+def kept_rows(figures: Path, key: str) -> list[Any]:
+    """The rows of a record that is there already; none without it."""
+    return list(json.loads(figures.read_text(encoding="utf-8"))[key]) if figures.is_file() else []
+
+
 def write_results(
     folder: Path,
     name: str,
@@ -162,8 +173,7 @@ def write_results(
         f"Made by `{command}`{took}. All seeds, settings and versions: [{name}.json]({name}.json).",
     ]
     for suffix, text in (("json", _json(record)), ("md", "\n\n".join(page) + "\n")):
-        with replacing(folder / f"{name}.{suffix}") as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_whole(folder / f"{name}.{suffix}", text.encode())
         written.append(folder / f"{name}.{suffix}")
     return written
 

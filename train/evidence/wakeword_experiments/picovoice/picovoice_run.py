@@ -1,7 +1,5 @@
 """Engines on the benchmark's file of each word: the words that they miss at 0.1 false alarms an hour."""
 
-import datetime
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +11,10 @@ from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword.base.types import Scores
 from wakeword.model.installed import model_file
-from wakeword_experiments.figures_report import versions
+from wakeword_experiments.figures_report import kept_rows, made_by
 from wakeword_experiments.picovoice.mixture import AFTER, GAP, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import FROM_TEXT, TRAINED, picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
@@ -64,16 +62,13 @@ def run_picovoice(engines: Sequence[str], material: Material, out: Path, *, comm
     figures, utterances = out / "picovoice.json", utterances_of(material.speech)
     for word, subjects in by_word.items():
         measured = measure_word(word, subjects, material, utterances, report)
-        known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
+        known = kept_rows(figures, "words")
         record = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "versions": versions(),
-            "command": command,
+            **made_by(command),
             "words": sorted([*(one for one in known if one["word"] != word), measured], key=lambda one: one["word"]),
         }
         write_json(figures, record)
-        with replacing(figures.with_suffix(".md")) as temporary:
-            temporary.write_text(picovoice_page(record, figures=figures.name), encoding="utf-8")
+        write_whole(figures.with_suffix(".md"), picovoice_page(record, figures=figures.name).encode())
 
 
 def measure_word(

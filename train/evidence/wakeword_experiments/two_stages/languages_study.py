@@ -9,7 +9,7 @@ from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword.base.poisson import poisson_rate
 from wakeword.model.model import load_model
 from wakeword_tools.measure.scores import events_at, stream_scores
@@ -22,8 +22,7 @@ def measure_languages(speech: Sequence[Path], figures: Path, *, command: str, re
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     record = {"command": command, "date": date, "included": [_included(folder, report) for folder in speech]}
     write_json(figures, record)
-    with replacing(figures.with_suffix(".md")) as temporary:
-        temporary.write_text(languages_page(record, figures=figures.name), encoding="utf-8")
+    write_whole(figures.with_suffix(".md"), languages_page(record, figures=figures.name).encode())
 
 
 def _included(folder: Path, report: Line) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Other engines' models of the same word, on the same people and in the same speech as ours of two stages."""
 
 import dataclasses
-import datetime
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +9,9 @@ import numpy as np
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Line
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword_experiments.accuracy.accuracy_contenders import PEERS_WORD, JudgedModel, peers
-from wakeword_experiments.figures_report import versions
+from wakeword_experiments.figures_report import kept_rows, made_by
 from wakeword_experiments.two_stages.two_stages_measure import (
     RATE,
     Score,
@@ -92,19 +90,16 @@ def measure_peers(
             continue
         report(peer.name)
         measured = measure_peer(peer, clips, report)
-        known = json.loads(figures.read_text(encoding="utf-8"))["peers"] if figures.is_file() else []
+        known = kept_rows(figures, "peers")
         record = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "versions": versions(),
-            "command": command,
+            **made_by(command),
             "keyword": PEERS_WORD,
             "peers": sorted(
                 [*(one for one in known if one["name"] != peer.name), measured], key=lambda one: str(one["name"])
             ),
         }
         write_json(figures, record)
-        with replacing(figures.with_suffix(".md")) as temporary:
-            temporary.write_text(peers_page(record, figures=figures.name), encoding="utf-8")
+        write_whole(figures.with_suffix(".md"), peers_page(record, figures=figures.name).encode())
 
 
 def peers_page(record: Mapping[str, Any], *, figures: str) -> str:

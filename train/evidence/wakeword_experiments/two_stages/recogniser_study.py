@@ -18,7 +18,7 @@ from wakeword.audio.audio_file import read_audio
 from wakeword.audio.audio_listing import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Line
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
 from wakeword.verify.phoneme_verifier import PHONEME_SAMPLES, KeywordPhonemes
@@ -104,8 +104,9 @@ def measure_recognisers(
         "noise_above": above,
     }
     write_json(figures, record)
-    with replacing(figures.with_suffix(".md")) as temporary:
-        temporary.write_text(recogniser_page(json.loads(json.dumps(record)), figures=figures.name), encoding="utf-8")
+    write_whole(
+        figures.with_suffix(".md"), recogniser_page(json.loads(json.dumps(record)), figures=figures.name).encode()
+    )
 
 
 def _looks(samples: Array) -> Iterator[Array]:

@@ -5,7 +5,6 @@ everyone is tested by a model that has not heard them. The included model is non
 """
 
 import dataclasses
-import datetime
 import hashlib
 import json
 from collections.abc import Sequence
@@ -15,10 +14,10 @@ from typing import Any
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Line
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.accuracy.folds import FoldPlan, encoder_heard_the_word, fold_folders, plan_folds
-from wakeword_experiments.figures_report import versions
+from wakeword_experiments.figures_report import made_by
 from wakeword_experiments.two_stages.stage_folds_page import CONDITIONS, POINTS, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores
 from wakeword_experiments.two_stages.two_stages_run import Sources
@@ -117,15 +116,12 @@ def run_stage_folds(
         "keyword": config.keyword,
         "seed": config.seed,
         "cut": list(cut),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "versions": versions(),
-        "command": command,
+        **made_by(command),
         "folds": measure_stage_folds(config, folders, count, work / name, report),
     }
     record["encoder_heard_the_word"] = any(fold["encoder_heard_the_word"] for fold in record["folds"])
     write_json(out / f"{name}.json", record)
-    with replacing(out / f"{name}.md") as temporary:
-        temporary.write_text(stage_folds_page(record, figures=f"{name}.json"), encoding="utf-8")
+    write_whole(out / f"{name}.md", stage_folds_page(record, figures=f"{name}.json").encode())
 
 
 def _recordings(model: Model, test: TestClips, report: Line) -> list[dict[str, Any]]:

@@ -11,10 +11,10 @@ from typing import Any
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Line
-from wakeword.base.files import replacing, write_json
+from wakeword.base.files import write_json, write_whole
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import read_model
-from wakeword_experiments.figures_report import versions
+from wakeword_experiments.figures_report import kept_rows, made_by, versions
 from wakeword_experiments.two_stages.anyword import anyword_page, measure_anyword
 from wakeword_experiments.two_stages.noisy_speech import measure_noisy_speech
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX
@@ -94,9 +94,7 @@ def measure_words(
         words.append(word)
         speakers |= {clip.speaker for clip in result.held_out.clips.get(Kind.BACKGROUND, ())}
     record: dict[str, Any] = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "versions": versions(),
-        "command": command,
+        **made_by(command),
         "speakers": len(speakers),
         "words": words,
     }
@@ -114,8 +112,7 @@ def write_page(figures: Path, page: Path) -> None:
         (page, accuracy_page(record, figures=figures.stem, folds=folds)),
         (figures.with_suffix(".md"), stages_page(record, figures=figures.name, folds=folds)),
     ):
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
 
 
 def _card(path: Path) -> VerifierCard:
@@ -151,12 +148,11 @@ def measure_unheard(
         name = hashlib.sha256("|".join(content).encode()).hexdigest()[:12]
         date = datetime.datetime.now(datetime.UTC).date().isoformat()
         measured = {"command": command, "date": date, **measure_trial(trial, work / f"{word}-{name}", report)}
-        trials = json.loads(figures.read_text(encoding="utf-8"))["trials"] if figures.is_file() else []
+        trials = kept_rows(figures, "trials")
         same = ("keyword", "recorded", "background")
         kept = [one for one in trials if any(one[key] != measured[key] for key in same)]
         write_json(figures, {"versions": versions(), "trials": [*kept, measured]})
-        with replacing(figures.with_suffix(".md")) as temporary:
-            temporary.write_text(unheard_page([*kept, measured], figures=figures.name), encoding="utf-8")
+        write_whole(figures.with_suffix(".md"), unheard_page([*kept, measured], figures=figures.name).encode())
 
 
 def measure_any_words(
@@ -175,13 +171,10 @@ def measure_any_words(
     """Train and measure words as ``measure_anyword`` does; the figures and their page are written after each word."""
     for word in words:
         measured = measure_anyword(word, audio, speech, others, work, takes=takes, language=language, report=report)
-        known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
+        known = kept_rows(figures, "words")
         record = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "versions": versions(),
-            "command": command,
+            **made_by(command),
             "words": [*(one for one in known if one["keyword"] != measured["keyword"]), measured],
         }
         write_json(figures, record)
-        with replacing(figures.with_suffix(".md")) as temporary:
-            temporary.write_text(anyword_page(record, figures=figures.name), encoding="utf-8")
+        write_whole(figures.with_suffix(".md"), anyword_page(record, figures=figures.name).encode())

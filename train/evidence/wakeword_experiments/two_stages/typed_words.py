@@ -3,7 +3,6 @@ asked."""
 
 import dataclasses
 import datetime
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.model.model import Model, read_model
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
+from wakeword_experiments.figures_report import kept_rows
 from wakeword_experiments.two_stages.anyword import (
     CONDITIONS,
     collection_of,
@@ -76,7 +76,7 @@ def measure_typed(
         best = np.array([stream_scores(model, read_audio(clip.path)).max() for clip in test.people])
         own["at_fits"] = [float(np.mean(best >= score_of_fit(fit))) for fit in FITS]
         own["asked_per_hour"] = _asked_per_hour(model, sounds)
-        known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
+        known = kept_rows(figures, "words")
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "command": command,

@@ -3,7 +3,6 @@ of a collection."""
 
 import datetime
 import hashlib
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from wakeword.base.files import write_json
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model, read_model
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
+from wakeword_experiments.figures_report import kept_rows
 from wakeword_experiments.two_stages.anyword import RATES
 from wakeword_experiments.two_stages.measured_rooms import Room, read_rooms
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, scores_of_people, share
@@ -70,7 +70,7 @@ def measure_languages(
             tests.append(TestClips(clips, [], [], [], noise))
         with looks_remembered(looks):
             own = of_language(models, tests, sounds, rooms, report)
-        known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
+        known = kept_rows(figures, "words")
         name = name_of_language(language)
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
