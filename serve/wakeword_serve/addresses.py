@@ -67,11 +67,6 @@ def networks_of(texts: Sequence[str], option: str = "--allow") -> list[Network]:
     return networks
 
 
-def address_of(peer: str) -> str:
-    """The address of a client, ``HOST:PORT``; one of IPv4 as such, though a socket for both families reports it as IPv6."""
-    return (peer.rpartition(":")[0] or peer).removeprefix("::ffff:")
-
-
 def _ip_of(address: str) -> IPv4Address | IPv6Address:
     """The address without its zone; a socket for both families reports one of IPv4 as one of IPv6."""
     ip = ip_address(address.partition("%")[0])

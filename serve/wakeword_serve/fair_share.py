@@ -12,8 +12,6 @@ from concurrent.futures import Executor
 from time import monotonic
 from typing import TypeVar
 
-from wakeword_serve.addresses import address_of
-
 PACE, AHEAD = 1.5, 30.0
 """Seconds of audio for each second, and those that may come at once."""
 _EVENT_SECONDS, FLUSH_SECONDS = 0.002, 0.1
@@ -61,7 +59,9 @@ class ClientBudget:
 
     def __init__(self, threads: ScoringThreads, peer: str = "", *, is_paced: bool = False) -> None:
         """``peer``: its address and port; ``is_paced``: whether it waits when it is ahead."""
-        self.peer, self.address = peer, address_of(peer)
+        self.peer = peer
+        # A socket for both families reports an address of IPv4 as one of IPv6.
+        self.address = (peer.rpartition(":")[0] or peer).removeprefix("::ffff:")
         self.threads, self._is_paced = threads, is_paced
         self._saved, self._at = AHEAD, monotonic()
 

@@ -80,7 +80,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def homophones(keyword: str, chosen: list[Candidate]) -> int:
     """The number of texts that sound like the keyword, by the dictionary's phonemes or in any accent of espeak-ng."""
-    same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
+    same = sound_keys(*pronunciations(keyword))
     found = {candidate.text for candidate in chosen if sound_keys(candidate.phones) & same}
     plain = [candidate.text for candidate in chosen if "[[" not in candidate.text]
     for accent in ENGLISH_ACCENTS:

@@ -46,10 +46,7 @@ def label_option(text: str) -> Any:
 
 MODEL_HELP = "A model that `wakeword models` lists, or a model file."
 JsonOption = Annotated[bool, option("--json", "Print JSON.")]
-ModelOption = Annotated[
-    list[Path] | None,
-    typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
-]
+ModelOption = Annotated[list[Path] | None, option("--model", "A model file (.onnx); repeatable.", "FILE", _files)]
 _PointOption = Annotated[
     str | None, option("--point", "Use this operating point; `wakeword info` lists a model's.", "NAME")
 ]

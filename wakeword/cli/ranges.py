@@ -1,7 +1,7 @@
 """Options and their ranges, lists in one value, paths that must exist, and names that a shell completes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,9 +28,12 @@ def finite(value: T) -> T:
     return value
 
 
-def option(name: str, text: str, unit: str | None = None) -> Any:
-    """An option that is explained in ``text``; ``unit``: what a value is, where its type does not say it."""
-    return typer.Option(name, metavar=unit, help=text)
+def option(name: str, text: str, unit: str | None = None, callback: Callable[[Any], Any] | None = None) -> Any:
+    """An option that is explained in ``text``; ``unit``: what a value is, where its type does not say it.
+
+    ``callback``: what makes its value of what is given, or refuses that.
+    """
+    return typer.Option(name, metavar=unit, help=text, callback=callback)
 
 
 def number_option(name: str, unit: str, least: float, most: float, text: str) -> Any:

@@ -16,8 +16,8 @@ from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.option_class import command
-from wakeword.cli.options import label_option
-from wakeword.cli.ranges import option, separate
+from wakeword.cli.options import keyword_option, label_option
+from wakeword.cli.ranges import option
 from wakeword.model.installed import model_name
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
@@ -48,13 +48,7 @@ class ReviewOptions:
         None
     )
     keyword: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keyword",
-            metavar="K",
-            callback=separate,
-            help="Only recordings of this word; repeatable. Default: of all words.",
-        ),
+        list[str] | None, keyword_option("Only recordings of this word; repeatable. Default: of all words.")
     ] = None
     label_with: Annotated[str | None, label_option("First label what has no label")] = None
     play: Annotated[bool, option("--play/--no-play", "Play each recording.")] = True

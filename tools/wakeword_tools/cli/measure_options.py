@@ -44,7 +44,7 @@ def kind_option(kind: Kind, *, folders: bool = False) -> Any:
     if folders:
         return option(name, f"{text}; repeatable.", "DIR")
     text += ": a file, a folder, a pattern or @list.txt; repeatable."
-    return typer.Option(name, metavar="PLACE", callback=_existing, help=text)
+    return option(name, text, "PLACE", _existing)
 
 
 PositivesOption = Annotated[list[str], kind_option(Kind.POSITIVE)]
@@ -100,8 +100,7 @@ class EvaluateOptions:
         number_option("--snr", "DB", -100, 100, "Evaluate again with noise mixed in, DB below the word; repeatable."),
     ] = None
     noise: Annotated[
-        list[Path] | None,
-        typer.Option("--noise", metavar="DIR", callback=present, help="Recordings of noise for --snr; repeatable."),
+        list[Path] | None, option("--noise", "Recordings of noise for --snr; repeatable.", "DIR", present)
     ] = None
     save_errors: Annotated[
         Path | None, option("--save-errors", "Save the worst mistakes as audio in this new folder.", "DIR")
@@ -143,9 +142,7 @@ class CalibrateOptions:
     another engine, and with --background alone, the thresholds are printed only.
     """
 
-    model: Annotated[
-        Path, typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file to calibrate.")
-    ]
+    model: Annotated[Path, option("--model", "The model file to calibrate.", "FILE", _own_file)]
     positives: KnownPositivesOption = None
     others: OtherOptions
     targets: TargetOptions

@@ -289,7 +289,7 @@ def _close_phrases(ways: Sequence[Phones]) -> list[LikelyPhrase]:
     phrases = list(found.values())
     if not phrases:
         return []
-    same = frozenset().union(*map(sound_keys, ways))
+    same = sound_keys(*ways)
     away_by_phrase = distances(ways, [phrase.phones for phrase in phrases])
     for number, phrase in enumerate(phrases):
         if phrase.text in set_phrases():  # in each of its pronunciations, as it decides the grade
@@ -304,7 +304,7 @@ def _close_phrases(ways: Sequence[Phones]) -> list[LikelyPhrase]:
 
 def _with_its_sound(ways: Sequence[Phones]) -> list[LikelyPhrase]:
     """The words that sound the same, in some accent, or have that sound in them."""
-    same = frozenset().union(*map(sound_keys, ways))
+    same = sound_keys(*ways)
     found = []
     for word, keys in zip(spoken_words(), _keys_of_words(), strict=True):
         if keys & same:

@@ -50,7 +50,7 @@ def confusables(keyword: str) -> list[Candidate]:
 def near_ways(forms: Sequence[str]) -> list[Phones]:
     """How the words are said that sound most like one of the ``forms`` of a keyword, without any of these, the closest and
     commonest first: dictionary words, each in the place of a word of the form."""
-    same = frozenset().union(*(sound_keys(way) for form in forms for way in pronunciations(form)))
+    same = sound_keys(*(way for form in forms for way in pronunciations(form)))
     away: dict[Phones, tuple[int, float]] = {}
     for form in forms:
         spoken = [pronunciations(word) for word in words_of(form)]
@@ -64,7 +64,7 @@ def near_ways(forms: Sequence[str]) -> list[Phones]:
 
 def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
     """The texts that neither sound the same as the keyword in any accent nor contain its sound or its letters."""
-    same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
+    same = sound_keys(*pronunciations(keyword))
     other = texts_without(keyword, texts)
     return [
         text
@@ -150,7 +150,7 @@ def _made_up(keyword: str) -> Iterator[FoundText]:
 
 def _different(found: Sequence[FoundText], target: Sequence[Phones]) -> list[FoundText]:
     """The first text of each sound, without those that contain the sound of the keyword."""
-    same = frozenset().union(*map(sound_keys, target))
+    same = sound_keys(*target)
     kept: dict[Sounds, FoundText] = {}
     for text in found:
         if (sound := main_key(text[1])) not in kept and not contains_sound(text[1], same):

@@ -82,11 +82,7 @@ def set_phrases() -> frozenset[str]:
 @cache
 def _sounds_of_set_phrases() -> dict[str, frozenset[Sounds]]:
     phrases = sorted(set_phrases())
-    return {phrase: _keys(ways) for phrase, ways in zip(phrases, pronounce(phrases), strict=True)}
-
-
-def _keys(ways: Sequence[Phones]) -> frozenset[Sounds]:
-    return frozenset().union(*map(sound_keys, ways))
+    return {phrase: sound_keys(*ways) for phrase, ways in zip(phrases, pronounce(phrases), strict=True)}
 
 
 def set_phrases_with(words: Sequence[str]) -> list[str]:
@@ -96,7 +92,7 @@ def set_phrases_with(words: Sequence[str]) -> list[str]:
     """
     spoken = words[1:] if len(words) > 2 and words[0] in _GREETINGS else words
     inside, joined = f" {' '.join(spoken)} ", "".join(spoken)
-    keys = _keys(pronunciations(" ".join(spoken)))
+    keys = sound_keys(*pronunciations(" ".join(spoken)))
     return [
         phrase
         for phrase, sounds in _sounds_of_set_phrases().items()

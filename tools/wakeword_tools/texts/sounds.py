@@ -69,24 +69,28 @@ def accented(phones: Phones, *, rhotic: bool) -> Sounds:
     return tuple(sounds)
 
 
-def sound_keys(phones: Phones) -> frozenset[Sounds]:
-    """The sounds with the mergers of each accent: two texts are homophones in some accent if they share a key.
+def sound_keys(*ways: Phones) -> frozenset[Sounds]:
+    """The sounds of ways to say a text with the mergers of each accent: homophones in some accent share a key.
 
     Merged are *caught* and *cot* (where R is pronounced), *writer* and *rider*, *dew* and *do*, *mirror* and *nearer*,
     *Mary* and *merry*, and all unstressed short vowels (*Lenin*, *Lennon*); stress and doubled consonants do not count.
     """
-    weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
-    return frozenset({main_key(phones), _merged(accented(weak, rhotic=False)), _merged(accented(phones, rhotic=False))})
+    british = {_merged(accented(way, rhotic=False)) for phones in ways for way in (_weakened(phones), phones)}
+    return frozenset(british.union(map(main_key, ways)))
 
 
 def main_key(phones: Phones) -> Sounds:
     """The key for American accents: one name for all texts with this sound."""
-    weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
-    american = _merged(accented(weak, rhotic=True))
+    american = _merged(accented(_weakened(phones), rhotic=True))
     return tuple(
         "AA" if sound == "AO" and after != "R" else sound
         for sound, after in zip(american, (*american[1:], ""), strict=True)
     )
+
+
+def _weakened(phones: Phones) -> Phones:
+    """With one unstressed short vowel."""
+    return tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
 
 
 def _merged(sounds: Sounds) -> Sounds:
