@@ -88,7 +88,9 @@ class PlaybackReader:
     def _settled(self) -> list[Samples]:
         """Silence for what was lost, or nothing, once what came although silence stood for it is dropped."""
         owed = self._arrivals.lost - self._filled
-        if not self._is_live or not owed or self._is_waiting_to_settle:
+        since = self._arrivals.came - self._filled_at
+        is_settling = bool(self._filled_at) and since < _SETTLED * self._playback.sample_rate
+        if not self._is_live or not owed or is_settling:
             return []
         if owed > 0:
             self._filled += owed
@@ -100,11 +102,6 @@ class PlaybackReader:
             if dropped < len(block):
                 return [block[dropped:]]
         return []
-
-    @property
-    def _is_waiting_to_settle(self) -> bool:
-        since = self._arrivals.came - self._filled_at
-        return bool(self._filled_at) and since < _SETTLED * self._playback.sample_rate
 
     def runs_ahead(self, needed: float, seconds: float, *, waited: bool) -> bool:
         """Whether a live playback is ahead of the microphone, which then has lost audio; if so, drop all but the newest.

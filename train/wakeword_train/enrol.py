@@ -25,7 +25,7 @@ from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.data.weights import MixConfig
-from wakeword_train.fields import MANY, Within, check_fields
+from wakeword_train.fields import MANY, CheckedSettings, Within
 from wakeword_train.fitting import Trainer, shuffled
 from wakeword_train.methods.losses import cross_entropy
 from wakeword_train.model.export import export_model
@@ -48,7 +48,7 @@ _EVIDENCE = 0.85
 
 
 @dataclass(frozen=True)
-class EnrolConfig:
+class EnrolConfig(CheckedSettings):
     """How a model is fine-tuned."""
 
     takes: Annotated[int, Within(8, MANY)] = 900
@@ -64,9 +64,6 @@ class EnrolConfig:
     seed: int = 0
     batch_size: Annotated[int, Within(8, MANY)] = 128
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,13 @@ WeightDecay = Annotated[float, Within(0.0, 10.0)]
 Averaging = Annotated[float, Within(0.0, 0.999999)]
 
 
+class CheckedSettings:
+    """Settings with ranges that do not depend on one another: all of them are checked when they are made."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
 def check_fields(settings: Any, of: str = "", /, **ranges: tuple[float, float]) -> None:
     """Raise ``ConfigError`` for a field of a dataclass that is not within the range or the choices of its type.
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from wakeword_train.fields import MANY, Count, CountOrZero, LearningRate, Share, Within, check_fields
+from wakeword_train.fields import MANY, CheckedSettings, Count, CountOrZero, LearningRate, Share, Within, check_fields
 
 
 @dataclass(frozen=True)
-class NaturalConfig:
+class NaturalConfig(CheckedSettings):
     """Clips of voices that sound human, in addition to ``SynthesisConfig``, which gives the texts. Such engines
     are far slower, so they have separate numbers."""
 
@@ -18,12 +18,9 @@ class NaturalConfig:
     engines: tuple[str, ...] = ("kokoro",)
     """As in ``SynthesisConfig``. ``installed`` stands for all that are installed, which may be none."""
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 @dataclass(frozen=True)
-class SynthesisConfig:
+class SynthesisConfig(CheckedSettings):
     """Clips of each kind to synthesise before training; 0 for none."""
 
     positives: CountOrZero = 0
@@ -48,9 +45,6 @@ class SynthesisConfig:
     check_voices: bool = True
     """Leave out voices if the phoneme network does not hear the keyword when they speak."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @classmethod
     def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":

@@ -190,22 +190,18 @@ def _language(options: TrainOptions, keyword: str, configured: str) -> str:
 
 def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
     """The folders of recordings, with false accepts listed as near negatives."""
-    more = options.extend_negatives
+    more = options.extend_negatives or []
     returned = [returning_negatives(more, options.work / file_stem(settings.keyword))] if more else []
+    # For --from: what a review of the same folders has found to be the word.
+    reviewed = [] if options.base is None else [yes for folder in more if (yes := folder / Answer.YES).is_dir()]
     return DataFolders(
         speech_commands=options.data,
-        positives=options.positives or _reviewed_takes(options),
+        positives=options.positives or reviewed,
         negatives=options.negatives or (),
         near_negatives=[*(options.near_negatives or ()), *returned],
         background=options.background or (),
         noise=options.noise or (),
     )
-
-
-def _reviewed_takes(options: TrainOptions) -> list[Path]:
-    """For ``--from``: what a review of the same folders as of the false accepts has found to be the word."""
-    folders = [] if options.base is None else options.extend_negatives or []
-    return [folder / Answer.YES for folder in folders if (folder / Answer.YES).is_dir()]
 
 
 def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:

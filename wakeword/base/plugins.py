@@ -4,7 +4,7 @@ import importlib.util
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from wakeword.base.errors import ConfigError, WakewordError, reason_of
+from wakeword.base.errors import ConfigError, WakewordError, raising
 
 
 class _Named(Protocol):
@@ -33,10 +33,9 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
     from importlib.metadata import entry_points
 
     for point in entry_points(group=group, name=name):
-        try:
+        # Importing a package can raise any exception.
+        with raising(error, f"{name}: could not load {point.value}", Exception, SystemExit):
             found = point.load()
-        except (Exception, SystemExit) as reason:  # importing a package can raise any exception
-            raise error(f"{name}: could not load {point.value}: {reason_of(reason)}") from reason
         if not isinstance(found, kind) or found.name != name:
             raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")
         return found

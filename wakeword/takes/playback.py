@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import soxr
 
@@ -25,7 +25,9 @@ def play(recording: Array) -> None:
     when this returns or raises.
     """
     close = methodcaller("close", ignore_errors=True)
-    stream = PORTAUDIO.call(_opened_output, undo=close)
+    # For writing: a stream with a callback could crash the interpreter while it ends.
+    settings = {"channels": 1, "dtype": "float32", "latency": "high"}
+    stream = PORTAUDIO.call(lambda: _tried(partial(sounddevice_module().OutputStream, **settings)), undo=close)
     try:
         PORTAUDIO.call(partial(_tried, stream.start))
         samples = soxr.resample(recording, SAMPLE_RATE, stream.samplerate)
@@ -35,11 +37,6 @@ def play(recording: Array) -> None:
         PORTAUDIO.call(partial(_tried, stream.stop))  # when all that was written has been played
     finally:
         PORTAUDIO.call(partial(close, stream))
-
-
-def _opened_output() -> Any:
-    """A stream for writing: a stream with a callback could crash the interpreter while it ends."""
-    return _tried(partial(sounddevice_module().OutputStream, channels=1, dtype="float32", latency="high"))
 
 
 def _tried(call: Callable[[], _Result]) -> _Result:

@@ -97,15 +97,11 @@ def _voices_of(text: str) -> list[Voice]:
     name, colon, place = text.partition(":")
     engine = engine_named(name)
     if (colon and not (place and engine.takes_place)) or (engine.takes_place and not place):
-        raise SynthesisError(f"expected engines among {_usages()}, got {text!r}")
+        # Of other packages' engines only the names, so that none is loaded.
+        built_in = [f"{one.name}:{one.takes_place}" if one.takes_place else one.name for one in BUILT_IN]
+        *most, last = [*built_in, *_outside()]
+        raise SynthesisError(f"expected engines among {', '.join(most)} and {last}, got {text!r}")
     return engine.voices(place)
-
-
-def _usages() -> str:
-    """The engines as they are given in options; of other packages' engines only the names, so that none is loaded."""
-    built_in = [f"{engine.name}:{engine.takes_place}" if engine.takes_place else engine.name for engine in BUILT_IN]
-    *most, last = [*built_in, *_outside()]
-    return f"{', '.join(most)} and {last}"
 
 
 def _outside() -> list[str]:

@@ -9,7 +9,7 @@ import importlib.metadata
 import json
 import math
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,31 +65,15 @@ def markdown_table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> 
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in (header, rule, *lines))
 
 
-def pivot_table(
-    rows: Sequence[Row],
-    *,
-    down: str,
-    across: str,
-    value: str,
-    digits: int = 1,
-    label: Callable[[Any], str] = str,
-) -> str:
-    """A table of mean ± standard deviation of ``value`` over the rows that share ``down`` and ``across``.
-
-    ``label`` formats the headers of lines and columns.
-    """
+def pivot_table(rows: Sequence[Row], *, down: str, across: str, value: str, digits: int = 1) -> str:
+    """A table of mean ± standard deviation of ``value`` over the rows that share ``down`` and ``across``."""
     columns = distinct(rows, across)
-    lines = [
-        [
-            label(line),
-            *(
-                plus_minus((row[value] for row in select(rows, **{down: line, across: c})), digits=digits)
-                for c in columns
-            ),
-        ]
-        for line in distinct(rows, down)
-    ]
-    return markdown_table(["", *(label(column) for column in columns)], lines)
+
+    def cell(line: object, column: object) -> str:
+        return plus_minus((row[value] for row in select(rows, **{down: line, across: column})), digits=digits)
+
+    lines = [[line, *(cell(line, column) for column in columns)] for line in distinct(rows, down)]
+    return markdown_table(["", *map(str, columns)], lines)
 
 
 def paired_difference(
@@ -100,7 +84,6 @@ def paired_difference(
     worse: object,
     value: str,
     by: Sequence[str] = ("seed",),
-    digits: int = 1,
 ) -> str:
     """``"+3.1 [0.4, 5.8] points over 10 pairs"``: the gain in ``value`` from ``worse`` to ``better``.
 
@@ -115,7 +98,7 @@ def paired_difference(
     gains = [row[value] - base[key(row)] for row in select(rows, **{field: better}) if key(row) in base]
     mean, low, high = mean_interval(gains)
     verdict = ", within the noise" if low <= 0 <= high else ""
-    return f"{mean:+.{digits}f} [{low:.{digits}f}, {high:.{digits}f}] points over {len(gains)} pairs{verdict}"
+    return f"{mean:+.1f} [{low:.1f}, {high:.1f}] points over {len(gains)} pairs{verdict}"
 
 
 def versions() -> dict[str, str]:

@@ -12,7 +12,7 @@ from wakeword.format.card import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
-from wakeword_train.fields import Count, CountOrZero, Share, check_fields
+from wakeword_train.fields import CheckedSettings, Count, CountOrZero, Share
 
 _PIECE = 200 * DEFAULT_HOP
 """Frames that are scored at a time: half a minute, and whole hops, so that the next piece begins with the next window."""
@@ -22,7 +22,7 @@ Score = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class MiningConfig:
+class MiningConfig(CheckedSettings):
     """Rounds of searching the hardest windows of the background."""
 
     rounds: CountOrZero = 3
@@ -31,9 +31,6 @@ class MiningConfig:
     """Windows kept from each round."""
     share: Share = 0.5
     """Share of the background's windows that is drawn from the kept ones, after the first round."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def epochs(self, warmup: int, total: int) -> set[int]:
         """The epochs, counted from 0, that begin with a round."""
