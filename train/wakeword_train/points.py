@@ -31,12 +31,12 @@ ENROLMENT, TYPED = "enrolment", "text"
 COMPARED = "compared"
 """Key of what the model of a text and the trained one found of the same clips, in the card's record of training."""
 
-MIN_RECALL = 0.75
+_MIN_RECALL = 0.75
 """Share of the positives that a default point finds if a point of at most ``LOOSEST_RATE`` does."""
 LOOSEST_RATE = 3.0
 """False accepts an hour up to which a default point is loosened: an event in 20 minutes of speech."""
-MIN_GAIN = 0.1
-"""Share of the positives that a laxer default point has to find in addition if none finds ``MIN_RECALL``."""
+_MIN_GAIN = 0.1
+"""Share of the positives that a laxer default point has to find in addition if none finds ``_MIN_RECALL``."""
 FEW_PEOPLE = 10
 """With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
 _SILENT, _SILENT_OF_VOICES = DEFAULT_TARGETS[0], Target(RateKind.FPR, 0.2)
@@ -119,7 +119,7 @@ def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, events:
     points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=events.note)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
     while points[-1].kind == RateKind.FA_PER_HOUR and laxer:
-        if found(points[-1]) >= MIN_RECALL and not is_by_luck(points[-1]):
+        if found(points[-1]) >= _MIN_RECALL and not is_by_luck(points[-1]):
             break
         points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=events.note))
     return points
@@ -146,16 +146,16 @@ def found(point: OperatingPoint) -> float:
 def default_point(points: Sequence[OperatingPoint], events: Events) -> OperatingPoint:
     """The point that listening uses: of false accepts an hour if possible, because users notice these.
 
-    Up to ``LOOSEST_RATE`` the strictest that finds enough of the positives (``MIN_RECALL``); without such a one the
-    strictest, unless laxer ones find so much more (``MIN_GAIN``). If only laxer points are supported, the strictest of
+    Up to ``LOOSEST_RATE`` the strictest that finds enough of the positives (``_MIN_RECALL``); without such a one the
+    strictest, unless laxer ones find so much more (``_MIN_GAIN``). If only laxer points are supported, the strictest of
     these. Instead of one that is set by luck (``_BY_LUCK``) the next that is lower.
     """
     by_hour = sorted((point for point in points if is_supported(point)), key=lambda point: point.target)
     chosen = by_hour[:1]
     for point in by_hour:
-        if point.target > LOOSEST_RATE or found(chosen[0]) >= MIN_RECALL:
+        if point.target > LOOSEST_RATE or found(chosen[0]) >= _MIN_RECALL:
             break
-        if found(point) >= min(MIN_RECALL, found(chosen[0]) + MIN_GAIN):
+        if found(point) >= min(_MIN_RECALL, found(chosen[0]) + _MIN_GAIN):
             chosen = [point]
     if chosen and is_by_luck(chosen[0]):
         laxer = [point for point in by_hour if point.target <= _BY_LUCK and point.threshold < chosen[0].threshold]

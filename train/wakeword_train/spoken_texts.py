@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wakeword_train.config import TrainConfig
 
 TokenCosts = Mapping[str, Mapping[str, float]]
-SpokenTexts = dict[Split, dict[str, float | None]]
+_SpokenTexts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
 
 SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
@@ -87,7 +87,7 @@ class SpokenKeyword:
         ways = near_ways(self.forms) if self.language == ENGLISH else []
         return in_tokens(([phone.rstrip("012") for phone in way] for way in ways), known, costs)[:MAX_NEAR]
 
-    def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
+    def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> _SpokenTexts:
         """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""
         if kind is Kind.POSITIVE:
             return {split: dict.fromkeys(self.forms, 0.0) for split in SHARES}
@@ -100,10 +100,10 @@ class SpokenKeyword:
             return self._generated(voices)
         return self._listed(self.plan.near_negative_texts, events, phrases=False)
 
-    def _generated(self, voices: dict[Split, list[Voice]]) -> SpokenTexts:
+    def _generated(self, voices: dict[Split, list[Voice]]) -> _SpokenTexts:
         """Close words of each form. None of them sounds like another form."""
         forms = self.forms
-        texts: SpokenTexts = {split: {} for split in SHARES}
+        texts: _SpokenTexts = {split: {} for split in SHARES}
         for form in forms:
             pool = confusables(form) if self.language == ENGLISH else foreign_confusables(form, self.language)
             for split, share in SHARES.items():
@@ -117,12 +117,12 @@ class SpokenKeyword:
                 texts[split] |= {text: distances[text] for text in kept}
         return texts
 
-    def _listed(self, name: str, events: Events, *, phrases: bool) -> SpokenTexts:
+    def _listed(self, name: str, events: Events, *, phrases: bool) -> _SpokenTexts:
         """``_split`` of the texts of a list: one that ships with the package, or the user's own file."""
         path = Path(name) if name.endswith(".txt") else assets_folder("wakeword_tools") / "phrases" / f"{name}.txt"
         return self._split(read_texts(path), path.name, events, phrases=phrases)
 
-    def _split(self, every: list[str], name: str, events: Events, *, phrases: bool) -> SpokenTexts:
+    def _split(self, every: list[str], name: str, events: Events, *, phrases: bool) -> _SpokenTexts:
         """The texts that do not sound like the keyword; with ``phrases`` also running speech made of them."""
         listed = self._unlike(every, self.forms)
         foreign = self.language != ENGLISH
@@ -138,7 +138,7 @@ class SpokenKeyword:
             by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
         if by_split[Split.TEST]:
             events.note(f"{name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
-        texts: SpokenTexts = {}
+        texts: _SpokenTexts = {}
         for split in SHARES:
             chosen = by_split[split]
             if phrases:

@@ -43,14 +43,14 @@ class TooCommonError(ConfigError):
 
 
 def points_of_search(keyword: KeywordPhonemes, spoken: SpokenKeyword) -> list[OperatingPoint]:
-    """``points_of_fits`` of a word in the installed packs. Raises as that does."""
+    """``_points_of_fits`` of a word in the installed packs. Raises as that does."""
     ear = ear_of(spoken.language)
     forms = spoken.keyword, *spoken.plan.also
     opinions = [ear.opinion.pack(name) if ear.opinion else None for name in (STARTER, NOISE)]
     tokens = ear.network.tokens
     speech = [fits for pack in ear.speech_packs for fits in pack_fits(pack, forms, keyword, tokens, opinions[0])]
     noise = pack_fits(ear.pack(NOISE), (), keyword, tokens, opinions[1])
-    return points_of_fits(speech, spoken, noise=noise, fingerprint=file_digest(ear.pack_path(STARTER))[:16])
+    return _points_of_fits(speech, spoken, noise=noise, fingerprint=file_digest(ear.pack_path(STARTER))[:16])
 
 
 def pack_fits(
@@ -112,7 +112,7 @@ def score_of_fit(fit: float) -> float:
     return fused_score(FUSION.upper(0, 0) + FUSION.phonemes * fit)
 
 
-def points_of_fits(
+def _points_of_fits(
     fits: Sequence[Scores], spoken: SpokenKeyword, *, noise: Sequence[Scores], fingerprint: str
 ) -> list[OperatingPoint]:
     """The points for each rate of false accepts an hour that the looks at speech, ``pack_fits``, can keep, the strictest

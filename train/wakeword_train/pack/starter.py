@@ -77,7 +77,7 @@ FRAMES_A_SECOND = 100
 FRAMES_OF_PHONEME = 2
 """MFCC frames in one frame of the phoneme recogniser."""
 LOSS_STEP = 0.25
-UNLISTED = 7.0
+_UNLISTED = 7.0
 """What a token loses that a frame does not list. With this number the tenth of looks that "computer", "jarvis" and "alexa"
 fit best fits 0.10 to 0.18 better than with the recogniser in use; with 8 it fits 0.06 to 0.12 worse, which would promise
 too much."""
@@ -126,7 +126,7 @@ class Phonemes:
 
         ``blank`` is the likeliest token in frames outside the pack.
         """
-        losses = np.full((last - first, n_tokens), -UNLISTED, np.float32)
+        losses = np.full((last - first, n_tokens), -_UNLISTED, np.float32)
         inside = range(max(first, 0), min(last, len(self.starts) - 1))
         losses[: max(0, inside.start - first), blank] = 0
         losses[max(0, inside.stop - first) :, blank] = 0

@@ -28,7 +28,7 @@ class _EndedError(Exception):
 
 
 @dataclass(frozen=True)
-class LooksItem:
+class _LooksItem:
     """The looks at one kind of words: a piece of work."""
 
     kind: Kind
@@ -41,18 +41,18 @@ class LooksItem:
         return f"looks at {self.kind.value} clips"
 
 
-class LooksWork(WholeWork[LooksItem]):
+class _LooksWork(WholeWork[_LooksItem]):
     """Makes looks and keeps them in the cache: ``wakeword.batch.jobs.work.Work``. Rows say nothing."""
 
     def __init__(self, config: TrainConfig, clips: Sequence[Clip], cache: Path) -> None:
         self._config, self._clips, self._cache = config, clips, cache
 
-    def begin(self, report: Report) -> Callable[[LooksItem], None]:
+    def begin(self, report: Report) -> Callable[[_LooksItem], None]:
         """Read the clips."""
         stores, config = load_stores(self._clips, Split.TRAIN, Split.VALIDATION), self._config
         maker = ExampleMaker(stores, config.augmentation, self._cache, seed=config.seed, events=SILENT)
 
-        def make(item: LooksItem) -> None:
+        def make(item: _LooksItem) -> None:
             maker.words(item.kind, config.second_stage.looks, recorded=config.mix.recorded)
             report(item.size, item.seconds)
 
@@ -69,12 +69,12 @@ def looks_ahead(
     """
     words = [clip for clip in clips if clip.kind in WORD_KINDS]
     counts = {kind: sum(clip.kind is kind for clip in words) for kind in WORD_KINDS}
-    items = [LooksItem(kind, count * _SECONDS_OF_CLIP) for kind, count in counts.items() if count]
+    items = [_LooksItem(kind, count * _SECONDS_OF_CLIP) for kind, count in counts.items() if count]
     processes = executor(sum(item.seconds for item in items)) if config.second_stage.enabled else None
     if not isinstance(processes, Processes):
         yield lambda: None
         return
-    run, ended = Run(LooksWork(config, clips, cache), items), Event()
+    run, ended = Run(_LooksWork(config, clips, cache), items), Event()
 
     def report(size: float, seconds: float) -> None:
         if ended.is_set():
