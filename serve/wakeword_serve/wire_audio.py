@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wakeword.audio.pcm import MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
-from wakeword.base.checks import integer
+from wakeword.base.checks import integer, number
 from wakeword.base.types import Samples
 from wakeword_serve.wire import WireError
 
@@ -53,9 +53,6 @@ def format_of(data: Mapping[str, Any]) -> PcmFormat:
 def timestamp_of(data: Mapping[str, Any]) -> int | None:
     """The timestamp in the data of an event, in milliseconds, if there is one. Raises ``WireError``."""
     value = data.get("timestamp")
-    # Not "abs(value) > most": a NaN must not pass.
-    if value is not None and (
-        not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= _MAX_TIMESTAMP
-    ):
-        raise WireError(f"expected a timestamp in milliseconds, got {value!r:.60}")
-    return None if value is None else round(value)
+    if value is None:
+        return None
+    return round(number(value, "a timestamp in milliseconds", -_MAX_TIMESTAMP, _MAX_TIMESTAMP, error=WireError))

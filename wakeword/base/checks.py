@@ -21,16 +21,25 @@ def integer(
     return int(value)
 
 
-def number(value: Any, what: str, low: float, high: float, *, unit: str = "", above: bool = False) -> float:
-    """The number, numpy's included, if it is finite and one of ``low`` to ``high``; ``above``: not ``low`` itself.
+def number(
+    value: Any,
+    what: str,
+    low: float,
+    high: float,
+    *,
+    unit: str = "",
+    above: bool = False,
+    error: type[WakewordError] = ConfigError,
+) -> float:
+    """The number, numpy's included, if it is finite and one of ``low`` to ``high``; otherwise ``error``.
 
-    Raises ``ConfigError`` for anything else.
+    ``above``: not ``low`` itself.
     """
     good = isinstance(value, Real) and not isinstance(value, bool)
     # NaN is never between two numbers, and both ends are finite.
     if not good or not low <= value <= high or (above and value == low):
         least = f"above {low:g} and up to" if above else f"of {low:g} to"
-        raise ConfigError(f"expected {what}, a number {least} {high:g}{unit}, got {shown(value)}")
+        raise error(f"expected {what}, a number {least} {high:g}{unit}, got {shown(value)}")
     return float(value)
 
 

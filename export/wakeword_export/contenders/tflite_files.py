@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wakeword.base.checks import integer, number
 from wakeword.base.errors import ModelError, raising
 from wakeword.base.files import read_limited
 from wakeword.base.text import shortened
@@ -70,12 +71,11 @@ def read_manifest_of(kind: str, path: Path, data: bytes) -> ForeignFiles | None:
             f"expected the phrase as wake_word in the manifest, of up to {MAX_NAME} characters, got "
             f"{shortened(repr(phrase))}"
         )
-    if isinstance(cutoff, bool) or not isinstance(cutoff, int | float) or not 0 <= cutoff <= 1:
-        raise ModelError(f"expected a probability_cutoff of 0 to 1 in the manifest, got {shortened(repr(cutoff))}")
+    cutoff = number(cutoff, "a probability_cutoff in the manifest", 0, 1, error=ModelError)
     if cutoff == 1:
         raise ModelError("expected a probability_cutoff below 1 in the manifest: a probability_cutoff of 1 never fires")
     files = {NETWORK: _network_of(path, network), MANIFEST: json.dumps({**content, "model": NETWORK}).encode()}
-    return ForeignFiles(phrase, True, float(cutoff), files, MANIFEST)
+    return ForeignFiles(phrase, True, cutoff, files, MANIFEST)
 
 
 def _network_of(path: Path, network: Any) -> bytes:
@@ -92,15 +92,13 @@ def _network_of(path: Path, network: Any) -> bytes:
 
 def _check_settings(version: Any, settings: Any) -> None:
     """Refuse a manifest that microWakeWord's engines would refuse or run otherwise. ``ModelError``."""
-    if version != 2 or isinstance(version, bool):
+    if version != 2:
         raise ModelError(
             f"expected a manifest of version 2, got {shortened(repr(version))}; get the model's newer files"
         )
     if not isinstance(settings, dict) or "probability_cutoff" not in settings:
         raise ModelError("expected probability_cutoff under micro in the manifest, got none")
-    size = settings.get("sliding_window_size")
-    if isinstance(size, bool) or not isinstance(size, int) or not 0 < size < 1_000:
-        raise ModelError(f"expected a sliding_window_size of 1 or more in the manifest, got {shortened(repr(size))}")
+    integer(settings.get("sliding_window_size"), "a sliding_window_size in the manifest", 1, 999, error=ModelError)
     if (step := settings.get("feature_step_size", 10)) != 10:
         raise ModelError(f"expected a feature_step_size of 10 ms in the manifest, got {shortened(repr(step))}")
 

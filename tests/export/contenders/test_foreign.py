@@ -157,9 +157,9 @@ def test_the_delay_ends_with_the_hop_that_fires(micro: Path, sound: np.ndarray) 
         ({"model": "../alexa.tflite"}, "expected the name of a file next to the manifest"),
         ({"model": "gone.tflite"}, "expected gone.tflite next to the manifest, got: No such file"),
         ({"micro": None}, "expected probability_cutoff under micro"),
-        ({"micro": {"probability_cutoff": 7, "sliding_window_size": 5}}, "expected a probability_cutoff of 0 to 1"),
+        ({"micro": {"probability_cutoff": 7, "sliding_window_size": 5}}, "in the manifest, a number of 0 to 1"),
         ({"micro": {"probability_cutoff": 1.0, "sliding_window_size": 5}}, "a probability_cutoff of 1 never fires"),
-        ({"micro": {"probability_cutoff": 0.9, "sliding_window_size": 0}}, "expected a sliding_window_size of 1"),
+        ({"micro": {"probability_cutoff": 0.9, "sliding_window_size": 0}}, "in the manifest, a whole number of 1 to"),
         (
             {"micro": {"probability_cutoff": 0.9, "sliding_window_size": 5, "feature_step_size": 20}},
             "expected a feature_step_size of 10 ms in the manifest, got 20",
