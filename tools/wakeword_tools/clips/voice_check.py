@@ -9,7 +9,7 @@ voices with few clips are judged together with all others of their accent.
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -85,7 +85,7 @@ def _judged(voices: Sequence[VoiceScore]) -> list[VoiceScore]:
         poor = {row.voice for row in own if row.score < limit and row.clips >= _ENOUGH}
         if len(poor) > _MAX_LEFT_OUT * len(own):
             poor = set()
-        judged += [VoiceScore(row.voice, row.engine, row.score, row.clips, row.voice in poor) for row in own]
+        judged += [replace(row, left_out=row.voice in poor) for row in own]
     return judged
 
 

@@ -11,7 +11,6 @@ weighted mean of styles, which sounds like another speaker; only training voices
 """
 
 import dataclasses
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,16 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
-from wakeword_tools.engines.kokoro_network import HOW_TO_GET, LENGTHS, STYLE, network_file, network_of, vocabulary_of
+from wakeword_tools.engines.kokoro_network import (
+    HOW_TO_GET,
+    LENGTHS,
+    STYLE,
+    english_sounds,
+    foreign_sounds,
+    network_file,
+    network_of,
+    vocabulary_of,
+)
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Prosody
 from wakeword_tools.engines.voice import Voice, kokoro_folder, split_of_source, voices_folder
@@ -47,10 +55,10 @@ class KokoroSynthesizer:
         """
         network = network_of(voice.locator)
         if voice.language != ENGLISH:
-            tokens = network.foreign_tokens(text, voice.language)
+            tokens = network.tokens(text, foreign_sounds(text, voice.language))
         else:
-            said = partial(self.sounds, text=text, voice=voice, prosody=prosody or Prosody())
-            tokens = network.tokens(text, british=voice.accent == _BRITISH, said=said)
+            sounds = english_sounds(text, british=voice.accent == _BRITISH)
+            tokens = network.tokens(text, self.sounds(sounds, text, voice, prosody or Prosody()))
         if not 0 < len(tokens) < LENGTHS:
             raise SynthesisError(f"expected 1 to {LENGTHS - 1} sounds to speak, got {len(tokens)} of {text!r}")
         parts = [weight * network.style(name, len(tokens)) for name, weight in _weights(voice.variant).items()]

@@ -3,7 +3,6 @@
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,6 +49,24 @@ _TONES = {"55": "→", "35": "↗", "214": "↓", "51": "↘", "11": ""}
 _FROM_BRITISH = (("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("ʔ", "t"), ("^", ""))
 
 
+def english_sounds(text: str, *, british: bool) -> str:
+    """The symbols of a text's sounds."""
+    ipa = shared_espeak().ipa(text, "en" if british else "en-US")
+    for old, new in (*_FROM_IPA, *(_FROM_BRITISH if british else _FROM_AMERICAN)):
+        ipa = ipa.replace(old, new)
+    return ipa
+
+
+def foreign_sounds(text: str, language: str) -> str:
+    """``english_sounds`` of a text in another language."""
+    reader = accents_of(language)[0]
+    ipa = _with_arrows(*shared_espeak().readings([text], reader)[0]) if language == "zh" else ""
+    ipa = re.sub(r"\([^)]*\)", "", ipa or shared_espeak().ipa(text, reader))
+    for old, new in _FROM_ANY:
+        ipa = ipa.replace(old, new)
+    return unicodedata.normalize("NFD", ipa)
+
+
 @dataclass(frozen=True)
 class KokoroNetwork:
     """A folder's model, its symbols and its voices."""
@@ -60,31 +77,13 @@ class KokoroNetwork:
     """Names of tokens, style and speed."""
     vocabulary: dict[str, int]
 
-    def tokens(self, text: str, *, british: bool, said: Callable[[str], str] = str) -> list[int]:
-        """The tokens of the text's sounds and of its end mark; empty if it has no sounds.
-
-        ``said``: the symbols of the sounds -> what is spoken in their place.
-        """
-        ipa = shared_espeak().ipa(text, "en" if british else "en-US")
-        for old, new in (*_FROM_IPA, *(_FROM_BRITISH if british else _FROM_AMERICAN)):
-            ipa = ipa.replace(old, new)
-        return self._encoded(text, said(ipa))
-
-    def foreign_tokens(self, text: str, language: str) -> list[int]:
-        """The tokens of a text in another language than English, as ``tokens``."""
-        reader = accents_of(language)[0]
-        ipa = _with_arrows(*shared_espeak().readings([text], reader)[0]) if language == "zh" else ""
-        ipa = re.sub(r"\([^)]*\)", "", ipa or shared_espeak().ipa(text, reader))
-        for old, new in _FROM_ANY:
-            ipa = ipa.replace(old, new)
-        return self._encoded(text, unicodedata.normalize("NFD", ipa))
-
-    def _encoded(self, text: str, ipa: str) -> list[int]:
+    def tokens(self, text: str, sounds: str) -> list[int]:
+        """The tokens of a text's sounds and of its end mark; empty if it has no sounds."""
         mark = text.rstrip()[-1:]
-        if not any(symbol.isalpha() for symbol in ipa):
+        if not any(symbol.isalpha() for symbol in sounds):
             return []
-        sounds = [self.vocabulary[symbol] for symbol in ipa if symbol in self.vocabulary]
-        return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
+        tokens = [self.vocabulary[symbol] for symbol in sounds if symbol in self.vocabulary]
+        return [*tokens, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
 
     def style(self, name: str, length: int) -> Array:
         """The style of voice ``name`` for ``length`` tokens, ``(256,)``."""

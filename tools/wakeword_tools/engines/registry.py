@@ -77,18 +77,15 @@ def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPE
     gives the same clips on every machine. Raises ``SynthesisError`` for an unknown engine, ``ConfigError`` where
     Kokoro cannot be used.
     """
-    return [voice for engine in engines for voice in _voices_of(engine) if split in (None, voice.split)]
+    return voices_in(ENGLISH, split, engines=engines)
 
 
 def voices_in(language: str, split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
     """``english_voices`` for any language: the voices of these engines that speak it, which may be none."""
-    if language == ENGLISH:
-        return english_voices(split, engines=engines)
-    found = [
-        voice
-        for engine in engines
-        for voice in engine_named(engine.partition(":")[0]).in_language(_voices_of(engine), language)
-    ]
+    found: list[Voice] = []
+    for engine in engines:
+        own = _voices_of(engine)
+        found += own if language == ENGLISH else engine_named(engine.partition(":")[0]).in_language(own, language)
     return [voice for voice in found if split in (None, voice.split)]
 
 

@@ -1,6 +1,6 @@
 """The worst mistakes of a model as audio, to listen to and to train against."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +98,7 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MAX_MIST
                 first = max(0, round((mistake.start - _BEFORE) * SAMPLE_RATE)) if mistake.sort == FALSE_ACCEPTS else 0
                 last = round((mistake.end + _AFTER) * SAMPLE_RATE)
                 write_audio(target / audio, samples[first:last])
-                saved.append(Mistake(**{**asdict(mistake), "audio": audio}))
+                saved.append(replace(mistake, audio=audio))
         saved.sort(key=lambda mistake: mistake.audio)
         write_json(target / "index.json", [asdict(mistake) for mistake in saved])
     return saved

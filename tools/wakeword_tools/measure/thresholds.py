@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wakeword.base.logistic import logit_of, score_of_logit
+
 
 def just_above(score: float) -> float:
     """The lowest threshold that ``score`` does not reach."""
@@ -53,8 +55,8 @@ def with_room(threshold: float, scores: ArrayLike) -> float:
     if len(below) == 0 or len(above) == 0:
         return threshold
     low, high = float(below.max()), float(above.min())
-    with np.errstate(divide="ignore"):
-        middle = float(np.mean([np.log(value) - np.log1p(-value) for value in (low, high)]))
     # Scores of exactly 0 or 1 have no finite log odds.
-    halfway = 0.5 + 0.5 * np.tanh(0.5 * middle) if np.isfinite(middle) else 0.5 * (low + high)
-    return float(min(max(halfway, threshold), high))
+    halfway = 0.5 * (low + high)
+    if low > 0 and high < 1:
+        halfway = score_of_logit(0.5 * (logit_of(low) + logit_of(high)))
+    return min(max(halfway, threshold), high)

@@ -134,8 +134,6 @@ _NARROW = 8_000
 _GAIN_SAMPLES = SAMPLE_RATE // 5
 """Over how many samples a gain control measures the level."""
 _MU = 255
-_SHARES = {"narrow": 0.12, "companded": 0.08, "clipped": 0.08, "levelled": 0.08}
-"""Share of rows for each change; the others stay as they are."""
 
 
 def _through_channels(waves: Tensor, generator: torch.Generator) -> Tensor:
@@ -143,11 +141,12 @@ def _through_channels(waves: Tensor, generator: torch.Generator) -> Tensor:
     seed = int(torch.randint(2**31, (1,), generator=generator))
     random = np.random.default_rng(seed)
     changed = waves.numpy().copy()
-    names, edges = list(_SHARES), np.cumsum(list(_SHARES.values()))
+    edges = np.cumsum([share for share, _ in _CHANGES])
     for row, draw in enumerate(random.random(len(changed))):
         place = int(np.searchsorted(edges, draw, side="right"))
-        if place < len(names):
-            changed[row] = _CHANGES[names[place]](changed[row], random)
+        if place < len(_CHANGES):
+            _, change = _CHANGES[place]
+            changed[row] = change(changed[row], random)
     return torch.from_numpy(changed)
 
 
@@ -182,4 +181,5 @@ def _levelled(wave: Array, random: np.random.Generator) -> Array:
     return levelled
 
 
-_CHANGES = {"narrow": _narrow, "companded": _companded, "clipped": _clipped, "levelled": _levelled}
+_CHANGES = ((0.12, _narrow), (0.08, _companded), (0.08, _clipped), (0.08, _levelled))
+"""Shares of rows, and what is done to them; the other rows stay as they are."""
