@@ -68,12 +68,13 @@ def make_learned(options: TrainOptions) -> Path:
     Raises ``typer.BadParameter`` for options of training, and as ``learn_takes`` does.
     """
     base = base_model(options.base or "")
-    if not options.positives and COMPARED in read_model(base).card.training:
-        require_trained(read_model(base).card)
+    card = read_model(base).card
+    if not options.positives and COMPARED in card.training:
+        require_trained(card)
     options.require_alone("--from a model that was made from its text", ("base", "positives", "out"))
     out = options.out or Path(f"my-{base.name}")
     check_target(out)
-    lost = [point.name for point in read_model(base).card.operating_points if not point.data.startswith("made from")]
+    lost = [point.name for point in card.operating_points if not point.data.startswith("made from")]
     learned = learn_takes(base, options.positives or (), out)
     note(learned.told(base, out))
     tell(out)

@@ -51,19 +51,20 @@ def keep_the_better(config: TrainConfig, result: TrainingResult, trained: Path) 
     if not second.held_out.positives:
         return None
     try:
-        typed = model_of_text(SpokenKeyword.of(config))
+        data = model_of_text(SpokenKeyword.of(config))
     except WakewordError as error:
         return f"kept the trained model, as the text alone makes none: {error}"
     whole = read_model_bytes(result.path)
     write_whole(trained, whole)
-    own = compared_with_text(card, second, parse_model(typed), resolved_engines(("installed",), natural=True))
-    points = card.point(), parse_model(typed).card.point()
+    typed = parse_model(data)
+    own = compared_with_text(card, second, typed, resolved_engines(("installed",), natural=True))
+    points = card.point(), typed.card.point()
     found = (
         f"{own.trained:.0%} of {own.clips} held-out clips of {own.of} at {points[0].name}, the text alone "
         f"{own.text:.0%} at {points[1].name}"
     )
     is_text = own.trained < own.text and points[1].target <= points[0].target
-    kept, data = (parse_model(typed).card, typed) if is_text else (card, whole)
+    kept, data = (typed.card, data) if is_text else (card, whole)
     training = {**kept.training, COMPARED: own.to_json() | {"file": str(trained)}}
     write_whole(result.path, embed_card(data, dataclasses.replace(kept, training=training)))
     if is_text:

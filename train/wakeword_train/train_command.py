@@ -137,36 +137,34 @@ def _summarise(options: TrainOptions, result: TrainingResult) -> None:
 
 
 _OF_BASE = (
-    *(
-        "word",
-        "base",
-        "positives",
-        "negatives",
-        "near_negatives",
-        "extend_negatives",
-        "background",
-        "noise",
-        "install_voices",
-    ),
-    *("anyway", "config", "out", "device", "seed", "work", "report", "jobs", "ray"),
+    *("word", "base", "positives", "negatives", "near_negatives", "extend_negatives", "background", "noise"),
+    *("install_voices", "anyway", "config", "out", "device", "seed", "work", "report", "jobs", "ray"),
 )
 """Options that fine-tuning takes."""
 _FROM = "--from, which takes --positives (your own recordings), --negatives, --near-negatives, --background and --noise"
 
 
 def _settings(options: TrainOptions) -> TrainConfig:
-    """The configuration file or the recipe, overridden by the command line."""
-    keyword = options.word
-    if options.base is not None and not keyword:
-        keyword = read_model(base_model(options.base)).card.phrase
-    settings = TrainConfig() if options.base is not None else default_recipe()
+    """The configuration file or the recipe, overridden by the command line.
+
+    The language is the base model's, that given, or the configuration's; asked for where letters are not Latin.
+    """
+    base = None if options.base is None else read_model(base_model(options.base)).card
+    settings = default_recipe() if base is None else TrainConfig()
     if options.config is not None:
         settings = read_config(options.config)
-    keyword = keyword or settings.keyword
+    keyword = options.word or (settings.keyword if base is None else base.phrase)
+    for phrase in options.also or ():
+        require_one_script(phrase)
+    if base is not None:
+        language = base.language
+    else:
+        configured = None if settings.language == ENGLISH else settings.language
+        language = require_language(keyword, options.language or configured)
     settings = dataclasses.replace(
         settings,
         keyword=keyword,
-        language=_language(options, keyword, settings.language),
+        language=language,
         method=settings.method if options.method is None else options.method,
         seed=settings.seed if options.seed is None else options.seed,
         synthesis=dataclasses.replace(
@@ -177,15 +175,6 @@ def _settings(options: TrainOptions) -> TrainConfig:
     )
     check_keyword(settings)
     return settings
-
-
-def _language(options: TrainOptions, keyword: str, configured: str) -> str:
-    """The language that is given, the base model's, or the configuration's; asked for where letters are not Latin."""
-    for phrase in options.also or ():
-        require_one_script(phrase)
-    if options.base is not None:
-        return read_model(base_model(options.base)).card.language
-    return require_language(keyword, options.language or (None if configured == ENGLISH else configured))
 
 
 def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:

@@ -18,14 +18,19 @@ _REASON = 300
 """Characters of what ONNX Runtime says that a message repeats."""
 
 
+def require_provider(provider: object) -> None:
+    """Raise ``ConfigError`` for a provider that is unknown."""
+    if not isinstance(provider, str) or provider not in PROVIDERS:
+        raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r:.80}")
+
+
 def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = True) -> onnxruntime.InferenceSession:
     """A session of a model, given as the bytes of its file or as their path.
 
     ``arena`` is ONNX Runtime's own pool of memory, which keeps what a call has needed: right for calls at every hop.
     Raises ``ModelError`` for what is no model, and ``ConfigError`` for a provider that is unknown or does not start.
     """
-    if not isinstance(provider, str) or provider not in PROVIDERS:
-        raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r}")
+    require_provider(provider)
     if PROVIDERS[provider] not in onnxruntime.get_available_providers():
         raise ConfigError(
             f"expected ONNX Runtime with the provider {provider!r}, got one with "

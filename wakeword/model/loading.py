@@ -7,7 +7,7 @@ from typing import TypeVar
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.checks import flag, number
 from wakeword.base.errors import ConfigError
-from wakeword.format.session import PROVIDERS
+from wakeword.format.session import require_provider
 from wakeword.format.verifier_card import require_above_floor
 from wakeword.model.model import Model, load_model
 
@@ -24,8 +24,7 @@ def loaded_models(
 
     Raises ``ConfigError`` unless their keywords differ, and ``ModelError`` if a model or its second stage is unusable.
     """
-    if not isinstance(provider, str) or provider not in PROVIDERS:
-        raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r:.80}")
+    require_provider(provider)
     flag(verify, "verify")
     given = [models] if isinstance(models, (Model, Path, str)) else models
     if not isinstance(given, Sequence) or not all(isinstance(model, (Model, Path, str)) for model in given):

@@ -150,7 +150,7 @@ def test_the_page_of_a_run_shows_the_close_words_that_fire(tmp_path: Path) -> No
         read_model(tmp_path / "m.onnx").card, operating_points=(point,), default_point=point.name
     )
     made = page(trained, result, model="m.onnx")
-    close = heard_clips(result.second_stage, Kind.NEAR_NEGATIVE)
+    close = heard_clips(result.second_stage.card, result.second_stage.held_out, Kind.NEAR_NEGATIVE)
     assert close == sorted(close, key=lambda one: -one[1])
     assert {clip.word for clip, _ in close} == {"downup"}
     assert "<li>downup <audio" in made

@@ -11,6 +11,7 @@ import onnx
 from wakeword.base.errors import ModelError
 from wakeword.base.files import write_whole
 from wakeword.format.card import ModelCard
+from wakeword.format.digest import checked_metadata
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.installed import encoders_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
@@ -88,5 +89,4 @@ def copy_verifier(source: Path | str, path: Path | str) -> None:
 
 def head_of(data: bytes) -> bytes:
     """The head in the bytes of a model file of two stages."""
-    entries = {entry.key: entry.value for entry in onnx.load_model_from_string(data).metadata_props}
-    return base64.b64decode(entries[HEAD_KEY])
+    return base64.b64decode(checked_metadata(data).entries[HEAD_KEY])

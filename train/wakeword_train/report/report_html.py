@@ -2,12 +2,14 @@
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
-from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.verifier_card import VerifierCard
 from wakeword_tools.kinds import Kind
 from wakeword_tools.texts.phonemes import known_ways, words_of
 from wakeword_train.data.clips import Clip
@@ -59,11 +61,10 @@ HeardClips = Sequence[tuple[Clip, float]]
 """Held-out clips, each with its highest score."""
 
 
-def heard_clips(second: SecondStageResult, kind: Kind, *, held_out: HeldOut | None = None) -> HeardClips:
-    """The held-out clips of a kind, the highest score first; ``held_out``: other clips than the result has."""
-    heard = second.held_out if held_out is None else held_out
-    scores = [float(one.scores(second.card.gate, second.card.fusion).max()) for one in heard.of(kind)]
-    return sorted(zip(heard.clips.get(kind, ()), scores, strict=True), key=lambda one: -one[1])
+def heard_clips(card: VerifierCard, held_out: HeldOut, kind: Kind) -> HeardClips:
+    """The held-out clips of a kind, the highest score first."""
+    scores = [float(one.scores(card.gate, card.fusion).max()) for one in held_out.of(kind)]
+    return sorted(zip(held_out.clips.get(kind, ()), scores, strict=True), key=lambda one: -one[1])
 
 
 def findings(card: ModelCard, second: SecondStageResult | None) -> str:
@@ -71,14 +72,18 @@ def findings(card: ModelCard, second: SecondStageResult | None) -> str:
     if not card.operating_points:
         return ""
     point = card.point()
-    hears = bullets([*_found(point), *_found_in_noise(second, point.threshold)])
-    misses = "" if second is None else _misses(heard_clips(second, Kind.POSITIVE), point.threshold)
-    fired = "" if second is None else _close_words(heard_clips(second, Kind.NEAR_NEGATIVE), point.threshold)
-    return (
-        (f"<h2>What it hears</h2>{hears}" if hears else "")
-        + (f"<h2>What it misses</h2>{misses}" if misses else "")
-        + f"<h2>What wakes it by mistake</h2>{bullets(_mistakes(point))}{fired}"
-    )
+    hears, misses, fired = _found(point), "", ""
+    if second is not None:
+        heard = partial(heard_clips, second.card, second.held_out)
+        hears += _found_in_noise(second, point.threshold)
+        misses = _misses(heard(Kind.POSITIVE), point.threshold)
+        fired = _close_words(heard(Kind.NEAR_NEGATIVE), point.threshold)
+    sections = {
+        "What it hears": bullets(hears),
+        "What it misses": misses,
+        "What wakes it by mistake": bullets(_mistakes(point)) + fired,
+    }
+    return "".join(f"<h2>{title}</h2>{text}" for title, text in sections.items() if text)
 
 
 def _found(point: OperatingPoint) -> list[str]:
@@ -93,11 +98,11 @@ def _found(point: OperatingPoint) -> list[str]:
     return lines
 
 
-def _found_in_noise(second: SecondStageResult | None, threshold: float) -> list[str]:
-    noisy = None if second is None else second.held_out.noisy
-    if second is None or noisy is None or not noisy.of(Kind.POSITIVE):
+def _found_in_noise(second: SecondStageResult, threshold: float) -> list[str]:
+    noisy = second.held_out.noisy
+    if noisy is None or not noisy.of(Kind.POSITIVE):
         return []
-    heard = heard_clips(second, Kind.POSITIVE, held_out=noisy)
+    heard = heard_clips(second.card, noisy, Kind.POSITIVE)
     return [_line(sum(score >= threshold for _, score in heard), len(heard), "in noise, faint or as loud as the word")]
 
 
@@ -116,9 +121,9 @@ def _misses(heard: HeardClips, threshold: float) -> str:
     totals = {who: sum(clip.speaker == who for clip, _ in heard) for who in own}
     worst = sorted(own, key=lambda who: -len(own[who]) / totals[who])
     items = [
-        f"{'voice' if clips[0].synthetic else 'speaker'} {escape(who)}: {len(clips)} of {totals[who]} missed "
-        f"{sound(clips[0].path)}"
-        for who, clips in ((who, own[who]) for who in worst[:_MAX_ROWS])
+        f"{'voice' if own[who][0].synthetic else 'speaker'} {escape(who)}: {len(own[who])} of {totals[who]} missed "
+        f"{sound(own[who][0].path)}"
+        for who in worst[:_MAX_ROWS]
     ]
     more = f", the worst {_MAX_ROWS} of {len(own)}" if len(own) > _MAX_ROWS else ""
     return f"<p>{len(missed)} of {counted(len(heard), 'recording')}, by these voices{more}:</p>{bullets(items)}"
@@ -126,17 +131,16 @@ def _misses(heard: HeardClips, threshold: float) -> str:
 
 def _mistakes(point: OperatingPoint) -> list[str]:
     """How often it woke in speech, at other words and at words that sound like it; what was not measured says so."""
-    speech, words = point.false_accepts_per_hour, point.fpr_negatives
+    speech = point.false_accepts_per_hour
     lines = ["Talk of other people: not measured."]
     if speech is not None:
         times = {0: "never", 1: "once"}.get(speech.count, f"{speech.count} times")
         lines = [f"Talk of other people: it woke {times} in {speech.trials:.1f} hours."]
-    lines += _woke("other words", words) + _woke("words that sound like it", point.fpr_near_negatives)
+    others = {"other words": point.fpr_negatives, "words that sound like it": point.fpr_near_negatives}
+    for what, rate in others.items():
+        if rate is not None:
+            lines.append(f"Recordings of {what}: {rate.count} of {rate.trials:.0f} woke it.")
     return lines
-
-
-def _woke(what: str, rate: Rate | None) -> list[str]:
-    return [] if rate is None else [f"Recordings of {what}: {rate.count} of {rate.trials:.0f} woke it."]
 
 
 def _close_words(heard: HeardClips, threshold: float) -> str:
