@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from wakeword.audio.pcm import MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
+from wakeword.audio.pcm import MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, samples_of_bytes
 from wakeword.base.checks import integer, number
 from wakeword.base.types import Samples
 from wakeword_serve.wire import WireError
@@ -36,7 +34,7 @@ class PcmFormat:
 
     def samples(self, audio: bytes) -> Samples:
         """Bytes of whole frames -> int16 of ``(samples,)``, or of ``(samples, channels)`` for several channels."""
-        samples = np.frombuffer(audio, "<i2").astype(np.int16, copy=False)
+        samples = samples_of_bytes(audio)
         return samples if self.channels == 1 else samples.reshape(-1, self.channels)
 
 

@@ -49,13 +49,12 @@ class SynthesisConfig(CheckedSettings):
     @classmethod
     def of_record(cls, training: Mapping[str, Any]) -> "SynthesisConfig":
         """What was spoken as the word, by the record of training on a card, which may hold anything."""
-        config = training.get("config")
-        plan = config.get("synthesis") if isinstance(config, dict) else None
-        lists = [plan.get(key) if isinstance(plan, dict) else None for key in ("also", "say")]
-        also, say = (
-            [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else () for texts in lists
-        )
-        return cls(also=tuple(also), say=tuple(say))
+        try:
+            plan = training["config"]["synthesis"]
+            also, say = (tuple(text for text in plan.get(key, ()) if isinstance(text, str)) for key in ("also", "say"))
+        except (KeyError, TypeError, AttributeError):
+            return cls()
+        return cls(also=also, say=say)
 
 
 @dataclass(frozen=True)

@@ -57,13 +57,13 @@ def container_of(head: bytes) -> str | None:
     """
     if head[4:8] in _ATOMS:
         return "mov"
-    begins = {_MATROSKA: "matroska", _ASF: "asf", b"#!AMR": "amr"}
     if head.startswith(b"caff") and len(head) == HEAD and head[28:] not in _CAF_OF_LIBSNDFILE:
         return "caf"
-    found = [name for mark, name in begins.items() if head.startswith(mark)]
+    for mark, name in ((_MATROSKA, "matroska"), (_ASF, "asf"), (b"#!AMR", "amr")):
+        if head.startswith(mark):
+            return name
     # ADTS: twelve bits of synchronisation, and a layer of 0, which MPEG audio has not.
-    is_adts = len(head) > 1 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0
-    return found[0] if found else "aac" if is_adts else None
+    return "aac" if len(head) > 1 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0 else None
 
 
 def can_decode() -> bool:

@@ -10,7 +10,6 @@ from urllib.parse import unquote, urlsplit
 from wakeword.base.errors import ConfigError, raising
 from wakeword.browser.bounded_http import TEXT, BoundedHandler, BoundedHttpServer
 from wakeword.browser.own_host import is_own_host
-from wakeword.browser.runtime import DIGESTS
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, QUICK_FILE, recogniser_folders
 
@@ -134,6 +133,4 @@ def site_files(runtime: Path) -> dict[str, Path]:
     missing = [path for path, file in files.items() if not file.is_file()]
     if missing:
         raise ConfigError(f"expected {', '.join(missing)}, found nothing there; install wakeword again")
-    if not {RUNTIME + name for name in DIGESTS} <= set(files):
-        raise ConfigError("expected ONNX Runtime in the page's list of files; install wakeword again")
     return files

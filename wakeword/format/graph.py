@@ -183,24 +183,25 @@ def _node(reader: Reader, field: Field) -> Node:
 def _value(reader: Reader, field: Field) -> tuple[str, tuple[Dimension, ...]]:
     """Name and shape of an input or output."""
     value = reader.read(field.content, _VALUE, "an input or output")
-    message = value["type"]
-    for layout, part in ((_TYPE, "tensor_type"), (_TENSOR_TYPE, "shape")):
-        if not message:
-            raise ModelError("an input or output without a shape")
-        content = reader.read(message[0].content, layout, "a type")
-        if part == "shape" and _number(content["elem_type"]) != _FLOAT:
-            raise ModelError("expected inputs and outputs of float")
-        message = content[part]
-    if not message:
+    kind = _inside(reader, value["type"], _TYPE)
+    tensor = _inside(reader, kind["tensor_type"], _TENSOR_TYPE)
+    if not tensor["shape"]:
         raise ModelError("an input or output without a shape")
+    if _number(tensor["elem_type"]) != _FLOAT:
+        raise ModelError("expected inputs and outputs of float")
     dimensions: list[Dimension] = []
-    for dimension in reader.read(message[0].content, _SHAPE, "a shape")["dim"]:
+    for dimension in _inside(reader, tensor["shape"], _SHAPE)["dim"]:
         dim = reader.read(dimension.content, _DIM, "a dimension")
         size = _number(dim["dim_value"]) if dim["dim_value"] else _text(dim["dim_param"])
         if isinstance(size, int) and not 1 <= size <= MAX_WIDTH:
             raise ModelError(f"expected sizes of inputs and outputs of 1 to {MAX_WIDTH}, got {size}")
         dimensions.append(size)
     return _text(value["name"]), tuple(dimensions)
+
+
+def _inside(reader: Reader, fields: Sequence[Field], layout: Layout) -> dict[str, list[Field]]:
+    """What the message in a field has; nothing if the field is missing."""
+    return reader.read(fields[0].content if fields else memoryview(b""), layout, "a type")
 
 
 def _text(fields: Sequence[Field]) -> str:

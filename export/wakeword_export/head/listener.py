@@ -1,6 +1,6 @@
 """The scores of an exported network that always listens, as another engine runs it: without the gate."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from wakeword.verify.embedding import STEP_FRAMES, STEP_SAMPLES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_export.head.oww_features import LEADING_SILENCE, OwwFeatures, first_sample, last_sample
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, SeenRecordings
+from wakeword_tools.measure.reading import HashedBlocks, SeenRecordings
 from wakeword_tools.measure.recordings import Selection, inside_parts, items_of
 from wakeword_tools.measure.scores import ScoreSet
 
@@ -79,10 +79,18 @@ def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Li
     """
     seen, positives, streams = SeenRecordings(warn), list[float](), list[Scores]()
     seconds = 0.0
-    for read, kind, scores in _scored(listener, recordings, warn):
-        if not seen.is_new(read, kind):
+    for item in items_of(recordings):
+        hashed = HashedBlocks(pcm_blocks(Path(item.name)))
+        after = [_AFTER] if item.kind is Kind.POSITIVE else []
+        try:
+            scores = listener.scores(chain(hashed, after))
+            read = hashed.recording(item.name)
+        except AudioError as error:
+            warn(f"skipped: {error}")
             continue
-        if kind is Kind.POSITIVE:
+        if not seen.is_new(read, item.kind):
+            continue
+        if item.kind is Kind.POSITIVE:
             positives.append(float(scores.max()))
             continue
         parts = recordings.parts.get(read.path)  # all of it is measured where there are none
@@ -95,19 +103,3 @@ def exported_scores(listener: ExportListener, recordings: Selection, *, warn: Li
     if not streams:
         raise DataError("expected long recordings without the word that can be read, got none")
     return ScoreSet(np.array(positives), np.zeros(0), streams=streams, hours=seconds / 3600, hop=listener.hop)
-
-
-def _scored(
-    listener: ExportListener, recordings: Selection, warn: Line
-) -> Iterator[tuple[ReadRecording, Kind, Scores]]:
-    """The recordings that can be read, each with its scores."""
-    for item in items_of(recordings):
-        hashed = HashedBlocks(pcm_blocks(Path(item.name)))
-        after = [_AFTER] if item.kind is Kind.POSITIVE else []
-        try:
-            scores = listener.scores(chain(hashed, after))
-            read = hashed.recording(item.name)
-        except AudioError as error:
-            warn(f"skipped: {error}")
-        else:
-            yield read, item.kind, scores

@@ -2,6 +2,8 @@
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from ctypes import CDLL
 from functools import cache
 from pathlib import Path
 
@@ -167,7 +169,7 @@ class EspeakSynthesizer:
         Words are divided by spaces, sounds by ``·``. ``[[...]]`` is taken as phonemes. Raises ``SynthesisError`` for an
         unknown accent.
         """
-        with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
+        with self._reader(accent) as (library, _):
             collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
             return [(reading(library, text, "·", own=True), reading(library, text, "·")) for text in texts]
 
@@ -176,7 +178,7 @@ class EspeakSynthesizer:
 
         Raises ``SynthesisError`` for an unknown accent.
         """
-        with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
+        with self._reader(accent) as (library, _):
             read = [reading(library, text, "_").replace(" ", "_") for text in texts]
             return [[symbol for symbol in one.split("_") if symbol] for one in read]
 
@@ -184,16 +186,16 @@ class EspeakSynthesizer:
         """The reading of the text in this accent: IPA in one line, a space between words, ``^`` within a single sound
         (``d^ʒ``). ``[[...]]`` is taken as phonemes. Raises ``SynthesisError`` for an unknown accent.
         """
-        with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
+        with self._reader(accent) as (library, _):
             collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
             return reading(library, text, "^", flags=TIED)
 
-    def _of_accent(self, accent: str) -> Voice:
+    def _reader(self, accent: str) -> AbstractContextManager[tuple[CDLL, int]]:
         language = ENGLISH if accent in ENGLISH_ACCENTS else accent
         voice = Voice(accent, ESPEAK, accent, "adam", "", Split.TRAIN, "", language=language)
         if not self._speaks(voice):
             raise SynthesisError(f"expected an accent of {ESPEAK}, got {accent!r}")
-        return voice
+        return fresh_library(self._path, self._data, voice, Prosody())
 
 
 @cache

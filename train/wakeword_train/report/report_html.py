@@ -14,7 +14,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.texts.phonemes import known_ways, words_of
 from wakeword_train.data.clips import Clip
 from wakeword_train.report.markup import bullets, commands, document, sound, spoken
-from wakeword_train.report.verdict import NextStep, verdict
+from wakeword_train.report.verdict import NextStep, times, verdict
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.training import TrainingResult
 
@@ -134,8 +134,7 @@ def _mistakes(point: OperatingPoint) -> list[str]:
     speech = point.false_accepts_per_hour
     lines = ["Talk of other people: not measured."]
     if speech is not None:
-        times = {0: "never", 1: "once"}.get(speech.count, f"{speech.count} times")
-        lines = [f"Talk of other people: it woke {times} in {speech.trials:.1f} hours."]
+        lines = [f"Talk of other people: it woke {times(speech.count)} in {speech.trials:.1f} hours."]
     others = {"other words": point.fpr_negatives, "words that sound like it": point.fpr_near_negatives}
     for what, rate in others.items():
         if rate is not None:

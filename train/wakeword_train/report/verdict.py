@@ -246,6 +246,11 @@ def _grade(point: OperatingPoint, share: float, rate: float | None) -> VerdictGr
     return VerdictGrade.WEAK
 
 
+def times(count: int) -> str:
+    """How often, in words."""
+    return {0: "never", 1: "once"}.get(count, f"{count} times")
+
+
 def _wakes(point: OperatingPoint, in_english: bool) -> str:
     measured = point.false_accepts_per_hour
     if point.kind != "fa_per_hour" or measured is None:
@@ -254,8 +259,7 @@ def _wakes(point: OperatingPoint, in_english: bool) -> str:
     words = ""
     if close is not None and close.value > _GOOD[2]:
         words = f", and {_of_ten(close.value)} words that sound like it wake it too"
-    times = {0: "never", 1: "once"}.get(measured.count, f"{measured.count} times")
     return (
-        f"may wake by mistake up to {_often(point.target)} of talking (it did so {times} in {measured.trials:.1f} h of "
-        f"other people's {'English ' if in_english else ''}speech){words}"
+        f"may wake by mistake up to {_often(point.target)} of talking (it did so {times(measured.count)} in "
+        f"{measured.trials:.1f} h of other people's {'English ' if in_english else ''}speech){words}"
     )
