@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import ModelError
+from wakeword.base.files import file_sha256
 from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
 from wakeword.cli.options import JsonOption
@@ -18,7 +19,7 @@ from wakeword.cli.ranges import option
 from wakeword.format.card import ModelCard
 from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings_of
 from wakeword.model.installed import model_name, named, names_model, shipped_models, user_models
-from wakeword.model.installing import Installed, install_model, remove_model
+from wakeword.model.installing import install_model, remove_model
 from wakeword.model.model import read_model
 
 
@@ -53,17 +54,17 @@ def models(
     if what is None:
         _list_models(as_json=as_json)
     elif action is _Action.INSTALL:
-        _install(install_model(what, name=name, replace=replace))
+        _tell(install_model(what, name=name, replace=replace))
     else:
         print(f"removed {printable(remove_model(what))}")
 
 
-def _install(installed: Installed) -> None:
-    card = installed.model.card
-    print(f"installed {printable(installed.path)}")
-    print(f"SHA-256   {installed.sha256}")
+def _tell(installed: Path) -> None:
+    card = read_model(installed).card
+    print(f"installed {printable(installed)}")
+    print(f"SHA-256   {file_sha256(installed)}")
     print(f"word      {printable(card.phrase)}, version {printable(card.edition)}")
-    print(f"use       wakeword listen --keyword {shlex.quote(installed.name)}")
+    print(f"use       wakeword listen --keyword {shlex.quote(installed.stem)}")
     if card.default_point is not None:
         for line in warnings_of([(card.phrase, card.point())]):
             note(line)

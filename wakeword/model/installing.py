@@ -3,30 +3,17 @@
 A model gets into the folder only after it was read as every model is, its digest and its self-tests included.
 """
 
-import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, ModelError, naming
 from wakeword.base.files import write_whole
 from wakeword.base.text import shortened
 from wakeword.model.installed import model_name, named, nearest_name, shipped_models, user_folder, user_models
-from wakeword.model.model import Model, parse_model, read_model_bytes
+from wakeword.model.model import parse_model, read_model_bytes
 
 
-@dataclass(frozen=True)
-class Installed:
-    """A model that was installed."""
-
-    name: str
-    path: Path
-    model: Model
-    sha256: str
-    """SHA-256 of the whole file, in hex, as ``sha256sum`` prints it."""
-
-
-def install_model(source: str, *, name: str | None = None, replace: bool = False) -> Installed:
-    """Install the model of a file under ``name``; by default its phrase, as ``model_name`` writes it.
+def install_model(source: str, *, name: str | None = None, replace: bool = False) -> Path:
+    """Install the model of a file under ``name``; by default its phrase, as ``model_name`` writes it; return its path.
 
     Raises ``ConfigError`` for a name of an included model, for one that is taken unless ``replace``, and for an address;
     ``ModelError`` for what cannot be read or is no model; ``OSError`` if it cannot be written.
@@ -40,7 +27,7 @@ def install_model(source: str, *, name: str | None = None, replace: bool = False
     chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
     path = user_folder("models") / f"{chosen}.onnx"
     write_whole(path, data)
-    return Installed(chosen, path, model, hashlib.sha256(data).hexdigest())
+    return path
 
 
 def remove_model(name: str) -> Path:

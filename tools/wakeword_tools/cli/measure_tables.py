@@ -7,6 +7,7 @@ from rich.table import Table
 from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.model_report import ModelReport
+from wakeword_tools.measure.rates import Measured
 
 _THRESHOLD = ".6g"
 """Enough digits to distinguish thresholds near 1."""
@@ -34,9 +35,7 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
             point.name + (" *" if point.name == default else ""),
             f"{point.threshold:{_THRESHOLD}}",
             interval(point.recall, point.recall_low, point.recall_high),
-            *([rate(point.recall_synthetic)] if apart else []),
-            rate(point.fpr_negatives),
-            rate(point.fpr_near_negatives),
+            *_shares(point, apart),
             rate(point.false_accepts_per_hour, form=".2f"),
             "-" if point.assurance is None else f"{point.assurance:.0%}",
         )
@@ -46,6 +45,12 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
 def _heads(apart: bool) -> list[str]:
     recalls = ["recall", "recall, synthetic"] if apart else ["recall"]
     return ["point", "threshold", *recalls, "FPR, negatives", "FPR, near negatives"]
+
+
+def _shares(measured: OperatingPoint | Measured, apart: bool) -> list[str]:
+    """The cells under the last of ``_heads``, after recall."""
+    shares = [measured.fpr_negatives, measured.fpr_near_negatives]
+    return [rate(share) for share in ([measured.recall_synthetic, *shares] if apart else shares)]
 
 
 def report_table(label: str, report: ModelReport) -> Table:
@@ -71,9 +76,7 @@ def operating_table(label: str, report: ModelReport) -> Table:
             name + (" *" if name == report.default_point else ""),
             f"{point.threshold:{_THRESHOLD}}",
             rate(point.measured.recall),
-            *([rate(point.measured.recall_synthetic)] if apart else []),
-            rate(point.measured.fpr_negatives),
-            rate(point.measured.fpr_near_negatives),
+            *_shares(point.measured, apart),
             "-" if point.measured.fpr is None else f"{point.measured.fpr:.1%}".replace("%", " %"),
             rate(point.measured.false_accepts_per_hour, form=".2f"),
             "-" if (late := point.latency) is None else f"{late.median:.2f} s (95 %: {late.percentile_95:.2f})",

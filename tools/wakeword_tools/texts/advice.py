@@ -285,10 +285,7 @@ def _close_words(ways: Sequence[Phones]) -> list[LikelyPhrase]:
 
 
 def _close_phrases(ways: Sequence[Phones]) -> list[LikelyPhrase]:
-    found = {phrase.text: phrase for phrase in phrases_near(ways[0])}
-    phrases = list(found.values())
-    if not phrases:
-        return []
+    phrases = list({phrase.text: phrase for phrase in phrases_near(ways[0])}.values())
     same = sound_keys(*ways)
     away_by_phrase = distances(ways, [phrase.phones for phrase in phrases])
     for number, phrase in enumerate(phrases):
@@ -307,10 +304,9 @@ def _with_its_sound(ways: Sequence[Phones]) -> list[LikelyPhrase]:
     same = sound_keys(*ways)
     found = []
     for word, keys in zip(spoken_words(), _keys_of_words(), strict=True):
-        if keys & same:
-            found.append(LikelyPhrase(word.text, Relation.SAME, 0.0, _per_hour([word.text])))
-        elif one_contains(keys, same):
-            found.append(LikelyPhrase(word.text, Relation.INSIDE, 0.0, _per_hour([word.text])))
+        if one_contains(keys, same):
+            relation = Relation.SAME if keys & same else Relation.INSIDE
+            found.append(LikelyPhrase(word.text, relation, 0.0, _per_hour([word.text])))
     return found
 
 
