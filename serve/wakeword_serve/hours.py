@@ -2,11 +2,12 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from wakeword.base.events import Line
 from wakeword.base.exclusive import turn_in
 from wakeword.base.files import DAMAGED, read_json, remove_abandoned, write_whole
 
@@ -51,7 +52,7 @@ class ListenedHours:
     with something heard are kept.
     """
 
-    def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, complain: Line) -> None:
         self._path, self._complain = folder / HOURS_FILE, complain
         self._pending: dict[Listened, ListenedTime] = {}
         self._adding, self._writing = threading.Lock(), threading.Lock()
@@ -124,7 +125,7 @@ def _with(rows: _Rows, pending: Mapping[Listened, ListenedTime]) -> _Rows:
     return {key: heard for key, heard in found.items() if key[0] in days}
 
 
-def _read(path: Path, complain: Callable[[str], None]) -> _Rows:
+def _read(path: Path, complain: Line) -> _Rows:
     """The rows of a file; none of a damaged one, which is a line. ``OSError`` as the disk does."""
     rows: _Rows = {}
     try:

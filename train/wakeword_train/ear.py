@@ -27,7 +27,7 @@ from wakeword.verify.shared import (
     recogniser_folders,
 )
 from wakeword_tools.engines.languages import ENGLISH, family_of
-from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, sound_costs, token_costs
+from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, TokenCosts, sound_costs, token_costs
 from wakeword_train.pack.starter import (
     FOREIGN,
     STARTER,
@@ -157,7 +157,7 @@ class TextEar:
         return TextEar(None) if self.folder and not self.foreign else None
 
     @property
-    def costs(self) -> Mapping[str, Mapping[str, float]]:
+    def costs(self) -> TokenCosts:
         """What its tokens cost: see ``token_costs``, and ``sound_costs`` for other languages, which
         the included one did not count."""
         table = self.folder and self.folder / CONFUSIONS_FILE

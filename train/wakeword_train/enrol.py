@@ -23,7 +23,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
-from wakeword_train.data.store import ClipStore, note_faults
+from wakeword_train.data.store import ClipStore, Stores, note_faults
 from wakeword_train.data.weights import MixConfig
 from wakeword_train.fields import MANY, CheckedSettings, Within
 from wakeword_train.fitting import Trainer, shuffled
@@ -151,9 +151,7 @@ def enrol(
 class _Enroller:
     """A model to start from, and the windows of everything except the takes, drawn once for all fits."""
 
-    def __init__(
-        self, trained: TrainedModel, own: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
-    ) -> None:
+    def __init__(self, trained: TrainedModel, own: ClipStore, others: Stores, config: EnrolConfig) -> None:
         self._config = config
         self._window = trained.card.window
         self._others = others
@@ -193,7 +191,7 @@ class _Enroller:
         network.round_to_half()
         return network.eval()
 
-    def _bank(self, stores: dict[Kind, ClipStore], mix: MixConfig, windows: int) -> tuple[Tensor, Tensor]:
+    def _bank(self, stores: Stores, mix: MixConfig, windows: int) -> tuple[Tensor, Tensor]:
         """Augmented windows ``(n, window, n_mfcc)`` and their labels ``(n,)``."""
         config = self._config
         sampler = BatchSampler(
@@ -227,7 +225,7 @@ def _others(folders: DataFolders, phrase: str) -> list[Clip]:
 
 
 def _provenance(
-    base: Path, card: ModelCard, takes: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
+    base: Path, card: ModelCard, takes: ClipStore, others: Stores, config: EnrolConfig
 ) -> dict[str, object]:
     """The card's record of a fine-tuned model."""
     fingerprint = hashlib.sha256(read_model_bytes(base)).hexdigest()[:16]

@@ -1,15 +1,13 @@
 """What ``wakeword train --from`` does: fine-tune a model on its owner's takes, and choose new thresholds for it."""
 
 import dataclasses
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from wakeword.base.errors import CalibrationError, ConfigError, DataError, WakewordError
 from wakeword.base.events import SILENT
 from wakeword.base.text import counted
-from wakeword.batch.jobs.job_run import in_this_process
-from wakeword.batch.jobs.work import Executor
+from wakeword.batch.jobs.job_run import ExecutorFor, in_this_process
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.model import read_model
@@ -40,7 +38,7 @@ def enrol_model(
     *,
     work: Path | str = "runs",
     events: TrainingEvents | None = None,
-    executor: Callable[[float], Executor] = in_this_process,
+    executor: ExecutorFor = in_this_process,
 ) -> Enrolment:
     """Fine-tune a model on one person's takes, as ``wakeword train --from`` does, and write it, calibrated, to ``out``.
 

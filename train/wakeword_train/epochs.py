@@ -17,7 +17,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
-from wakeword_train.data.store import ClipStore
+from wakeword_train.data.store import ClipStore, Stores
 from wakeword_train.fitting import Trainer
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path
@@ -45,7 +45,7 @@ class ValidationSet:
         return scores.scatter_reduce(0, self.clip, window_scores, "amax")
 
 
-def validation_set(stores: dict[Kind, ClipStore], window: int, packed: PackedStore | None = None) -> ValidationSet:
+def validation_set(stores: Stores, window: int, packed: PackedStore | None = None) -> ValidationSet:
     """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
 
     ``packed``: background as features, in addition to that in ``stores``.

@@ -10,15 +10,14 @@ The way of a training, with the module of each step:
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.audio.audio_listing import audio_files
 from wakeword.base.errors import AudioFileError
 from wakeword.base.events import SILENT
 from wakeword.base.files import write_whole
-from wakeword.batch.jobs.job_run import in_this_process
-from wakeword.batch.jobs.work import Executor
+from wakeword.batch.jobs.job_run import ExecutorFor, in_this_process
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model_bytes
@@ -58,7 +57,7 @@ def train_model(
     work: Path | str = "runs",
     device: str = "cpu",
     events: TrainingEvents | None = None,
-    executor: Callable[[float], Executor] = in_this_process,
+    executor: ExecutorFor = in_this_process,
 ) -> TrainingResult:
     """Train a model for ``config.keyword``, as ``wakeword train`` does, and write it, calibrated, to ``out``.
 

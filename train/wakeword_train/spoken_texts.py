@@ -1,6 +1,6 @@
 """Which texts are spoken for each split: the keyword and what it may be called too, close words, and other words."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,14 +22,13 @@ from wakeword_tools.texts.foreign_words import (
     other_words,
 )
 from wakeword_tools.texts.phonemes import phones_of_ipa, to_espeak
-from wakeword_tools.texts.recogniser import RecognisedWay, foreign_variants, in_tokens, recogniser_variants
+from wakeword_tools.texts.recogniser import RecognisedWay, TokenCosts, foreign_variants, in_tokens, recogniser_variants
 from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.synthesis_config import SynthesisConfig
 
 if TYPE_CHECKING:
     from wakeword_train.config import TrainConfig
 
-TokenCosts = Mapping[str, Mapping[str, float]]
 _SpokenTexts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
 

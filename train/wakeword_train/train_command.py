@@ -2,7 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +11,7 @@ import typer
 
 from wakeword.base.errors import SynthesisError, WakewordError
 from wakeword.base.files import write_whole
-from wakeword.batch.jobs.job_run import executor_for
-from wakeword.batch.jobs.work import Executor
+from wakeword.batch.jobs.job_run import ExecutorFor, executor_for
 from wakeword.cli.app import CROSS_PACKAGE
 from wakeword.cli.console import complain, note
 from wakeword.model.model import read_model
@@ -56,7 +55,7 @@ def run_command(options: TrainOptions, *, text_first: bool = True) -> None:
 
 
 def _fine_tune(
-    options: TrainOptions, settings: TrainConfig, folders: DataFolders, out: Path, executor: Callable[[float], Executor]
+    options: TrainOptions, settings: TrainConfig, folders: DataFolders, out: Path, executor: ExecutorFor
 ) -> Path:
     base = base_model(options.base or "")
     note(f"fine-tuning '{settings.keyword}'")
@@ -72,7 +71,7 @@ def _train(
     settings: TrainConfig,
     folders: DataFolders,
     out: Path,
-    executor: Callable[[float], Executor],
+    executor: ExecutorFor,
     *,
     text_first: bool,
 ) -> Path:

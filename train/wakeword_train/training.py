@@ -18,7 +18,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands, without_fold
 from wakeword_train.data.packed import PackedStore, packed_clips
-from wakeword_train.data.store import ClipStore, note_faults
+from wakeword_train.data.store import Stores, note_faults
 from wakeword_train.epochs import best_epoch, build_network, fit, validation_set
 from wakeword_train.model.export import export_model
 from wakeword_train.model.network import begin_with_encoder, encoder_path
@@ -160,9 +160,7 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     return TrainingResult(out, clips, heard, reports)
 
 
-def provenance(
-    config: TrainConfig, stores: dict[Kind, ClipStore], held_out: dict[Kind, ClipStore], reports: list[EpochReport]
-) -> dict[str, object]:
+def provenance(config: TrainConfig, stores: Stores, held_out: Stores, reports: list[EpochReport]) -> dict[str, object]:
     """The card's record of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
     return {
         "method": config.method,
@@ -193,7 +191,7 @@ def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[st
 
 
 def _describe_languages(
-    config: TrainConfig, stores: Sequence[dict[Kind, ClipStore]], packed: Sequence[PackedStore | None]
+    config: TrainConfig, stores: Sequence[Stores], packed: Sequence[PackedStore | None]
 ) -> dict[str, object]:
     """The card's record of the keyword's language, and of the hours of background: the pack's are English."""
     own = sum(part[Kind.BACKGROUND].hours for part in stores if Kind.BACKGROUND in part)

@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from wakeword.base.events import Events, Line
-from wakeword.batch.jobs.job_run import in_this_process
-from wakeword.batch.jobs.work import Executor, Report
+from wakeword.batch.jobs.job_run import ExecutorFor, in_this_process
+from wakeword.batch.jobs.work import Report
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
 from wakeword_train.methods.drocc import AdversaryHealth
@@ -102,7 +102,7 @@ class TrainingRun:
     device: str = "cpu"
     """``cpu`` or ``cuda``."""
     events: TrainingEvents = field(default_factory=TrainingEvents)
-    executor: Callable[[float], Executor] = in_this_process
+    executor: ExecutorFor = in_this_process
     """Gives the executor for work that costs as much as so many seconds of audio. No result depends on it."""
 
     def progress_of(self, phase: Phase, total: float) -> Report:

@@ -9,6 +9,7 @@ import numpy as np
 from wakeword.base.errors import ModelError
 
 Shape = tuple[int, ...]
+Shapes = Sequence[Shape]
 
 _FLOAT = 1
 """The number of this type in ONNX."""
@@ -31,11 +32,11 @@ class Node(NamedTuple):
 
 Values = Sequence[tuple[int, ...] | None]
 """What the inputs of a node are that are constant shapes or axes; of others ``None``."""
-Rule = Callable[[Node, Sequence[Shape], Values], Sequence[Shape]]
+Rule = Callable[[Node, Shapes, Values], Shapes]
 """Node, shapes of its inputs, and their values -> shapes of its outputs."""
 
 
-def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[str, tuple[int, ...]]) -> Sequence[Shape]:
+def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[str, tuple[int, ...]]) -> Shapes:
     """The shapes of a node's outputs. ``ModelError`` if it cannot run on its inputs."""
     try:
         # An input that is left out has an empty name.
@@ -49,25 +50,25 @@ def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[st
     return outputs
 
 
-def _same(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _same(node: Node, shapes: Shapes, values: Values) -> Shapes:
     (shape,) = shapes
     return [shape]
 
 
-def _cast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _cast(node: Node, shapes: Shapes, values: Values) -> Shapes:
     if node.attributes["to"] != (_FLOAT,):
         raise ValueError
     return _same(node, shapes, values)
 
 
-def _product(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _product(node: Node, shapes: Shapes, values: Values) -> Shapes:
     first, second = shapes
     if first[-1] != second[-2]:
         raise ValueError
     return [(*np.broadcast_shapes(first[:-2], second[:-2]), first[-2], second[-1])]
 
 
-def _gemm(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _gemm(node: Node, shapes: Shapes, values: Values) -> Shapes:
     (rows, inner), (height, width), bias = shapes
     if node.attribute("transB", 0):
         height, width = width, height
@@ -76,7 +77,7 @@ def _gemm(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape
     return [(rows, width)]
 
 
-def _reshape(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _reshape(node: Node, shapes: Shapes, values: Values) -> Shapes:
     size = math.prod(shapes[0])
     sizes = [shapes[0][place] if size == 0 else size for place, size in enumerate(_constant(values[1]))]
     if sizes.count(-1) == 1:
@@ -87,7 +88,7 @@ def _reshape(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Sh
     return [tuple(sizes)]
 
 
-def _transpose(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _transpose(node: Node, shapes: Shapes, values: Values) -> Shapes:
     (shape,) = shapes
     order = node.attributes["perm"]
     if sorted(order) != list(range(len(shape))):
@@ -95,28 +96,28 @@ def _transpose(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[
     return [tuple(shape[axis] for axis in order)]
 
 
-def _unsqueeze(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _unsqueeze(node: Node, shapes: Shapes, values: Values) -> Shapes:
     shape = list(shapes[0])
     for axis in sorted(_axes(_constant(values[1]), len(shape) + len(_constant(values[1])))):
         shape.insert(axis, 1)
     return [tuple(shape)]
 
 
-def _squeeze(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _squeeze(node: Node, shapes: Shapes, values: Values) -> Shapes:
     axes = _axes(_constant(values[1]), len(shapes[0]))
     if any(shapes[0][axis] != 1 for axis in axes):
         raise ValueError
     return [tuple(size for axis, size in enumerate(shapes[0]) if axis not in axes)]
 
 
-def _reduced(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _reduced(node: Node, shapes: Shapes, values: Values) -> Shapes:
     listed = _constant(values[1]) if node.kind == "ReduceSum" else node.attributes["axes"]
     axes = _axes(listed, len(shapes[0]))
     kept = node.attribute("keepdims", 1)
     return [tuple(1 if axis in axes else size for axis, size in enumerate(shapes[0]) if kept or axis not in axes)]
 
 
-def _recurrent(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _recurrent(node: Node, shapes: Shapes, values: Values) -> Shapes:
     gates = 4 if node.kind == "LSTM" else 3
     (steps, rows, width), inward, recurrent, *rest = shapes
     hidden = node.attribute("hidden_size", 0)
@@ -142,7 +143,7 @@ def _axes(listed: Sequence[int], rank: int) -> set[int]:
     return axes
 
 
-def _broadcast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+def _broadcast(node: Node, shapes: Shapes, values: Values) -> Shapes:
     return [np.broadcast_shapes(*shapes)]
 
 

@@ -8,6 +8,7 @@ from weakref import WeakSet
 
 from wakeword.audio.detection import Detection
 from wakeword.base.closable import Closable
+from wakeword.base.events import Line
 from wakeword.model.installed import user_folder
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -46,8 +47,8 @@ class Keeper(Closable):
         megabytes: float = MEGABYTES,
         most: int = MAX_PAIRS,
         days: int = DAYS,
-        complain: Callable[[str], None] = logger.warning,
-        note: Callable[[str], None] = logger.info,
+        complain: Line = logger.warning,
+        note: Line = logger.info,
     ) -> None:
         self._last: WeakSet[StreamAudio] = WeakSet()
         self._pairs = SavedPairs(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wakeword.audio.detection import Detection
 from wakeword.base.errors import reason_of
+from wakeword.base.events import Line
 from wakeword.base.text import counted
 from wakeword.saving.saved_pairs import SavedPairs
 
@@ -30,8 +31,8 @@ class Saver:
         *,
         most_waiting: int,
         wait_for_room: bool,
-        complain: Callable[[str], None],
-        note: Callable[[str], None],
+        complain: Line,
+        note: Line,
         option: str = "--save",
     ) -> None:
         """``complain`` reports a failure and ``note`` the end of it, from any thread; both name the ``option``."""

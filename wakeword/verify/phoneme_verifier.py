@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
-from wakeword.base.types import Array
+from wakeword.base.types import Array, Scores
 from wakeword.format.session import run_session
 from wakeword.format.verifier_card import TokenLosses, Variant, VerifierCard
 
@@ -123,11 +123,11 @@ class _StateGraph:
     """The last state of each variant, ``(variants,)``."""
     lengths: NDArray[np.intp]
     """The phonemes of each variant, ``(variants,)``."""
-    from_before: NDArray[np.float64]
+    from_before: Scores
     """0 for a state that can follow the one before it, else minus infinity, ``(states,)``."""
-    from_two_before: NDArray[np.float64]
+    from_two_before: Scores
     """The same for the state two before it."""
-    from_nothing: NDArray[np.float64]
+    from_nothing: Scores
     """The same for a state that begins a variant."""
 
     @classmethod
@@ -246,26 +246,24 @@ class KeywordPhonemes:
         of_tokens = losses[:, self._graph.columns] - self._graph.lost
         return np.maximum.reduceat(of_tokens, self._graph.group_starts, axis=1)
 
-    def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
+    def fits(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> Scores:
         """How well the word fits in a number of ``looks``: ``of_states`` of each of their frames, ``(*looks, states)``."""
-        means: NDArray[np.float64] = (self._best(frames, looks) / self._graph.lengths).max(axis=-1)
+        means: Scores = (self._best(frames, looks) / self._graph.lengths).max(axis=-1)
         return means
 
-    def at_most(self, best: Array) -> NDArray[np.float64]:
+    def at_most(self, best: Array) -> Scores:
         """A bound of ``fits``, ``(looks,)``: each phoneme where it fits best, in any order. ``best``: what each state costs
         where it costs least in a look, ``(looks, states)``."""
         last = zip(self._graph.ends, self._graph.lengths, strict=True)
         ways = [slice(end - 2 * (size - 1), end + 1, 2) for end, size in last]
-        bound: NDArray[np.float64] = np.max([best[:, states].mean(axis=1, dtype=np.float64) for states in ways], axis=0)
+        bound: Scores = np.max([best[:, states].mean(axis=1, dtype=np.float64) for states in ways], axis=0)
         return bound
 
-    def _best(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> NDArray[np.float64]:
+    def _best(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> Scores:
         """What each variant loses where it loses least, ``(*looks, variants)``."""
         return deque(self._bests(frames, looks), maxlen=1).pop()
 
-    def _bests(
-        self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()
-    ) -> Iterator[NDArray[np.float64]]:
+    def _bests(self, frames: Iterable[NDArray[np.floating]], looks: tuple[int, ...] = ()) -> Iterator[Scores]:
         """``_best`` up to each frame, in the same array."""
         graph = self._graph
         # Two places in front, so that shifted views need no copy.

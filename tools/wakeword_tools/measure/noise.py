@@ -1,6 +1,6 @@
 """Noise mixed into clips at a chosen ratio of speech to noise."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from wakeword.audio.audio_file import read_audio
 from wakeword.audio.level import power_of
 from wakeword.base.errors import AudioError, DataError
+from wakeword.base.events import Line
 from wakeword.base.text import counted
 from wakeword.base.types import Array
 from wakeword.takes.word_region import locate_word
@@ -36,7 +37,7 @@ class NoiseMixer:
         ratios: Sequence[float] = (),
         least: int = 0,
         seed: int = 0,
-        warn: Callable[[str], None],
+        warn: Line,
     ) -> None:
         self.ratios = ratios
         self._seed = seed

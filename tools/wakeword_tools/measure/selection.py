@@ -1,9 +1,10 @@
 """The recordings at places of each kind, where in background the keyword is said, and which positives are synthetic."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from wakeword.base.errors import AudioError, CalibrationError, LeftOutError
+from wakeword.base.events import Line
 from wakeword.base.files import resolved
 from wakeword.base.listing import files_below
 from wakeword.batch.inputs import Recording, expanded, find_recordings
@@ -14,7 +15,7 @@ from wakeword_tools.measure.recordings import Selection
 from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, transcripts_beside, without_keyword
 
 
-def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callable[[str], None]) -> Selection:
+def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Line) -> Selection:
     """The recordings at places of each kind, without the utterances of background in which the keyword is said.
 
     Places are as ``find_recordings`` takes them, or lists of such. The transcripts next to background say which utterances
@@ -36,7 +37,7 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     return Selection(files, parts, _synthetic_files(*apart(Kind.POSITIVE)))
 
 
-def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], None]) -> dict[Kind, list[Recording]]:
+def find_files(places: Mapping[Kind, Sequence[str]], *, report: Line) -> dict[Kind, list[Recording]]:
     """The recordings at the places of each kind, each once.
 
     Raises ``AudioFileError`` for a place without any or that cannot be searched: what is measured on a part of the
@@ -76,7 +77,7 @@ def _synthetic_files(folders: Iterable[Path], files: Iterable[Path]) -> frozense
 
 
 def _free_parts(
-    folders: Sequence[Path], files: Sequence[Path], keyword: str, report: Callable[[str], None]
+    folders: Sequence[Path], files: Sequence[Path], keyword: str, report: Line
 ) -> dict[Path, list[TimedText]]:
     """What is left of each recording in which the keyword is said."""
     utterances = [utterance for folder in folders for utterance in read_transcripts(folder)]

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.base.types import Scores
 
 
 def just_above(score: float) -> float:
@@ -24,7 +25,7 @@ def threshold_allowing(scores: ArrayLike, allowed: int) -> float:
 
     Ties count against it: of several clips with one score either all reach the threshold or none.
     """
-    values: NDArray[np.float64] = np.asarray(scores, np.float64)
+    values: Scores = np.asarray(scores, np.float64)
     if allowed >= len(values):
         return -np.inf
     place = len(values) - 1 - allowed
@@ -36,7 +37,7 @@ def threshold_at_mean_fpr(groups: Sequence[ArrayLike], fpr: float) -> float:
 
     Groups of negatives, each ``(n,)`` and not empty, count the same, whatever their number of clips.
     """
-    ordered: list[NDArray[np.float64]] = [np.sort(np.asarray(group, np.float64)) for group in groups]
+    ordered: list[Scores] = [np.sort(np.asarray(group, np.float64)) for group in groups]
     levels = np.unique(np.concatenate(ordered))
     reached = np.mean([1 - np.searchsorted(group, levels) / len(group) for group in ordered], axis=0)
     # Without the tolerance, rounding would exclude a rate that is met exactly.
@@ -50,7 +51,7 @@ def with_room(threshold: float, scores: ArrayLike) -> float:
     The same scores reach it. Another processor, or many streams scored together, change a logit by about 1e-5: enough to
     lift a score over a threshold just above it.
     """
-    values: NDArray[np.float64] = np.asarray(scores, np.float64)
+    values: Scores = np.asarray(scores, np.float64)
     below, above = values[values < threshold], values[values >= threshold]
     if len(below) == 0 or len(above) == 0:
         return threshold

@@ -41,15 +41,24 @@ IPA = {
 }  # fmt: skip
 
 
+TokenCosts = Mapping[str, Mapping[str, float]]
+"""The tokens that may stand for each sound, and what each costs."""
+
+
 class RecognisedWay(NamedTuple):
     """A way to say a text, as the recogniser may hear it."""
 
     variant: Variant
     losses: TokenLosses
 
+    @classmethod
+    def of(cls, sounds: Sequence[Mapping[str, float]]) -> "RecognisedWay":
+        """The tokens of each sound, and what each costs."""
+        return cls(tuple(map(tuple, sounds)), tuple(tuple(sound.values()) for sound in sounds))
+
 
 def recogniser_variants(
-    text: str, known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+    text: str, known: Collection[str], costs: TokenCosts | None = None
 ) -> tuple[RecognisedWay, ...]:
     """The ways to say ``text``, each phoneme as its tokens in ``known``, the tokens of the recogniser, with their losses.
 
@@ -62,18 +71,12 @@ def recogniser_variants(
 
 
 def in_tokens(
-    ways: Iterable[Sequence[str]], known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+    ways: Iterable[Sequence[str]], known: Collection[str], costs: TokenCosts | None = None
 ) -> tuple[RecognisedWay, ...]:
     """Ways to say words, as phonemes without stress: each that has a token for every phoneme, once."""
     among = {sound: _among(own, known) for sound, own in (costs or token_costs()).items()}
     found = [[among[sound] for sound in way] for way in ways]
-    return tuple(
-        dict.fromkeys(
-            RecognisedWay(tuple(map(tuple, way)), tuple(tuple(one.values()) for one in way))
-            for way in found
-            if way and all(way)
-        )
-    )
+    return tuple(dict.fromkeys(RecognisedWay.of(way) for way in found if way and all(way)))
 
 
 def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, float]:
@@ -128,7 +131,7 @@ def _reduced(phones: list[str]) -> list[list[str]]:
 
 
 def foreign_variants(
-    text: str, language: str, known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+    text: str, language: str, known: Collection[str], costs: TokenCosts | None = None
 ) -> tuple[RecognisedWay, ...]:
     """``recogniser_variants`` in another language.
 
@@ -143,7 +146,7 @@ def foreign_variants(
         sounds = [tokens_like(without_tone(sound), language, among) for sound in phones]
     if not sounds or not all(sounds):
         return ()
-    return (RecognisedWay(tuple(map(tuple, sounds)), tuple(tuple(one.values()) for one in sounds)),)
+    return (RecognisedWay.of(sounds),)
 
 
 @cache

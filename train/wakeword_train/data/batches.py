@@ -22,7 +22,7 @@ from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
 from wakeword_train.data.mixed_sounds import NoiseSource, amid_talk, talk_of
 from wakeword_train.data.packed import PackedStore, rounded
-from wakeword_train.data.store import ClipStore
+from wakeword_train.data.store import ClipStore, Stores
 from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD, MixConfig, clip_weights
 
 _POOL = 5
@@ -37,7 +37,7 @@ _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
 
-def load_stores(clips: Iterable[Clip], *splits: Split) -> dict[Kind, ClipStore]:
+def load_stores(clips: Iterable[Clip], *splits: Split) -> Stores:
     """The clips of some splits that are audio, by kind, read into memory."""
     chosen = [clip for clip in clips if clip.split in splits and not clip.is_packed]
     of_kinds = {kind: [clip for clip in chosen if clip.kind is kind] for kind in Kind}
@@ -63,7 +63,7 @@ class BatchSampler:
 
     def __init__(
         self,
-        stores: dict[Kind, ClipStore],
+        stores: Stores,
         *,
         mix: MixConfig,
         augmentation: AugmentationConfig,

@@ -17,6 +17,7 @@ from wakeword.audio.pcm import INT16_STEP, SAMPLE_RATE
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.events import Events
 from wakeword.base.text import counted
+from wakeword.base.types import Array
 from wakeword.takes.take import Fault, examine, is_clipped
 from wakeword.takes.word_region import Region, locate_word
 from wakeword_tools.kinds import Kind
@@ -58,15 +59,15 @@ class ClipStore:
     def __len__(self) -> int:
         return len(self.clips)
 
-    def recorded(self, row: int) -> NDArray[np.float32]:
+    def recorded(self, row: int) -> Array:
         """The samples of a clip, ``(samples,)`` float32 of full scale 1."""
         return self._samples(row) / np.float32(_FULL_SCALE)
 
-    def wave(self, row: int) -> NDArray[np.float32]:
+    def wave(self, row: int) -> Array:
         """The samples of a clip as networks hear them: ``(samples,)`` float32 of full scale 32,768 / 32,767."""
         return self._samples(row) * np.float32(INT16_STEP)
 
-    def _samples(self, row: int) -> NDArray[np.float32]:
+    def _samples(self, row: int) -> Array:
         """The samples of a clip as they are kept, whole numbers: ``(samples,)`` float32."""
         start, length = int(self.starts[row]), int(self.lengths[row])
         return self.samples[start : start + length].numpy().astype(np.float32)
@@ -162,6 +163,10 @@ class ClipStore:
         beginning = torch.rand(len(rows), generator=generator) < 0.5
         kept = (share * length).long()
         return torch.where(beginning, self.word_starts[rows] + kept - span, self.word_ends[rows] - kept)
+
+
+Stores = dict[Kind, ClipStore]
+"""The clips of each kind."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A run: items in, rows out in the same order, in whatever order they become ready."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, Generic, cast
 
@@ -89,6 +89,10 @@ def executor_for(seconds: float, *, jobs: int | None = None, ray: str | None = N
         return Cluster(ray)
     processes = Processes(default_jobs(seconds) if jobs is None else jobs)
     return processes if processes.workers > 1 else Executor()
+
+
+ExecutorFor = Callable[[float], Executor]
+"""Chooses who does so many seconds of audio, as ``executor_for`` does."""
 
 
 def in_this_process(seconds: float) -> Executor:

@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Event, Thread
 
 from wakeword.base.events import SILENT
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import ExecutorFor, Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, Report, WholeWork
+from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
@@ -61,7 +61,7 @@ class _LooksWork(WholeWork[_LooksItem]):
 
 @contextmanager
 def looks_ahead(
-    config: TrainConfig, clips: Sequence[Clip], cache: Path, executor: Callable[[float], Executor]
+    config: TrainConfig, clips: Sequence[Clip], cache: Path, executor: ExecutorFor
 ) -> Iterator[Callable[[], None]]:
     """Make the looks at words in other processes, if ``executor`` gives some, until the block ends.
 
