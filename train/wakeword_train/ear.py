@@ -28,15 +28,7 @@ from wakeword.verify.shared import (
 )
 from wakeword_tools.engines.languages import ENGLISH, family_of
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, TokenCosts, sound_costs, token_costs
-from wakeword_train.pack.starter import (
-    FOREIGN,
-    STARTER,
-    SUFFIX,
-    RecognisedPack,
-    hours_of,
-    pack_path,
-    read_recognised,
-)
+from wakeword_train.pack.starter import FOREIGN, STARTER, SUFFIX, RecognisedPack, hours_of, pack_path, read_recognised
 
 FIGURES_FILE = "text-alone.json"
 

@@ -31,13 +31,7 @@ class NoiseMixer:
     """
 
     def __init__(
-        self,
-        files: Sequence[Path],
-        *,
-        ratios: Sequence[float] = (),
-        least: int = 0,
-        seed: int = 0,
-        warn: Line,
+        self, files: Sequence[Path], *, ratios: Sequence[float] = (), least: int = 0, seed: int = 0, warn: Line
     ) -> None:
         self.ratios = ratios
         self._seed = seed
