@@ -59,11 +59,11 @@ class SpokenKeyword:
 
         Raises ``SynthesisError`` for a way to say it that is not IPA of its language.
         """
-        ways = [self._of_ipa(way) for way in self.plan.say] or [self.keyword]
-        return list(dict.fromkeys([*ways, *self.plan.also]))
-
-    def _of_ipa(self, way: str) -> str:
-        return to_espeak(phones_of_ipa(way)) if self.language == ENGLISH else foreign_of_ipa(way, self.language)
+        if self.language == ENGLISH:
+            ways = [to_espeak(phones_of_ipa(way)) for way in self.plan.say]
+        else:
+            ways = [foreign_of_ipa(way, self.language) for way in self.plan.say]
+        return list(dict.fromkeys([*(ways or [self.keyword]), *self.plan.also]))
 
     def require_spoken(self) -> None:
         """Raise ``SynthesisError`` for a form that its language cannot say."""

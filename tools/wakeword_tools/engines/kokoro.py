@@ -93,11 +93,6 @@ def installed_voices() -> list[Voice]:
     return kokoro_voices(folder)
 
 
-def _reading(voices: list[Voice], language: str) -> list[Voice]:
-    """The voices, given the phonemes of a language; ``accent`` stays the speaker's."""
-    return [dataclasses.replace(voice, name=f"{voice.name}@{language}", language=language) for voice in voices]
-
-
 def _mixtures(voices: list[Voice], folder: Path) -> list[Voice]:
     """Mixtures of two or three voices, led by each English voice in turn; no set of voices twice."""
     random = np.random.default_rng(0)
@@ -142,6 +137,9 @@ ENGINE = Engine(
     synthesizer=KokoroSynthesizer,
     takes_phonemes=True,
     kind="natural",
-    in_language=_reading,
+    # They are given the phonemes of the language; ``accent`` stays the speaker's.
+    in_language=lambda voices, language: [
+        dataclasses.replace(voice, name=f"{voice.name}@{language}", language=language) for voice in voices
+    ],
     available=lambda: KOKORO if kokoro_folder() is not None else None,
 )

@@ -49,13 +49,11 @@ class LearnersSynthesizer(KokoroSynthesizer):
         return as_learners_say(symbols, random.Random(zlib.crc32(f"{text} {voice.name} {prosody}".encode())))
 
 
-def _voices(_: str) -> list[Voice]:
-    return [replace(voice, name=f"{LEARNERS}:{voice.variant}", engine=LEARNERS) for voice in installed_voices()]
-
-
 ENGINE = Engine(
     name=LEARNERS,
-    voices=_voices,
+    voices=lambda place: [
+        replace(voice, name=f"{LEARNERS}:{voice.variant}", engine=LEARNERS) for voice in installed_voices()
+    ],
     synthesizer=LearnersSynthesizer,
     takes_phonemes=True,
     in_language=lambda voices, language: [],  # its sounds are English

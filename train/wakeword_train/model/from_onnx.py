@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import onnx
 import torch
-from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 from torch import Tensor
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ModelError, naming, raising
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.model.lstm import HALF
@@ -33,17 +32,20 @@ def network_from(path: Path | str) -> TrainedModel:
 
     Raises ``ModelError`` as ``wakeword.model.model.read_model`` does, and for a graph that ``export`` does not write.
     """
-    try:
+    said = "expected a graph of this version's export, could not load it"
+    with naming(path, ModelError), raising(ModelError, said, KeyError, ValueError, RuntimeError):
         data = read_model_bytes(path)
         card = parse_model(data).card.of_stage_one()
         proto = onnx.load_model_from_string(data)
         weights = {value.name.removesuffix(HALF): numpy_helper.to_array(value) for value in proto.graph.initializer}
         network = _network(weights, {node.name for node in proto.graph.input}, card)
-    except (ModelError, DecodeError) as error:
-        raise ModelError(f"{path}: {error}") from error
-    except (KeyError, ValueError, RuntimeError) as error:
-        raise ModelError(f"{path}: expected a graph of this version's export, could not load it: {error}") from error
-    _check(path, network, card)
+        # The runtime has just run this self-test on the graph; torch must give the same.
+        logit = self_test_logit(network, card)
+        if not abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE:
+            raise ModelError(
+                f"expected a graph of this version's export, but its network gives the logit {logit:.4f} in torch where "
+                f"the file says {card.self_test.logit:.4f}"
+            )
     return TrainedModel(network, card)
 
 
@@ -102,13 +104,3 @@ def _torch_gates(weight: Array) -> Array:
     """ONNX stacks the gates as i, o, f, c; torch as i, f, g, o (its g is ONNX's c)."""
     i, o, f, c = np.split(weight, 4)
     return np.concatenate([i, f, c, o])
-
-
-def _check(path: Path | str, network: WakeWordNetwork, card: ModelCard) -> None:
-    """The runtime has just run this self-test on the graph; torch must give the same."""
-    logit = self_test_logit(network, card)
-    if not abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE:
-        raise ModelError(
-            f"{path}: expected a graph of this version's export, but its network gives the logit {logit:.4f} in torch "
-            f"where the file says {card.self_test.logit:.4f}"
-        )

@@ -86,4 +86,4 @@ class HeadWork(WholeWork[HeadItem]):
         return {"training": buffer.getvalue()}
 
     def __setstate__(self, state: dict[str, bytes]) -> None:
-        self._training: HeadTraining = torch.load(io.BytesIO(state["training"]), weights_only=False)
+        self._training = torch.load(io.BytesIO(state["training"]), weights_only=False)
