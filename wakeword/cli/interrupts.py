@@ -80,8 +80,12 @@ class _Interrupts:
 
     def _repeat(self) -> None:
         while not self._left.wait(_SECONDS_TO_RETURN):
-            if self._is_lost:
-                _signal_main_thread(self.received)
+            if not self._is_lost:
+                continue
+            if sys.platform == "win32":
+                interrupt_main(self.received)
+            else:  # also ends a wait
+                signal.pthread_kill(threading.main_thread().ident or 0, self.received)
 
 
 def _is_inside(frame: FrameType | None, code: CodeType) -> bool:
@@ -89,10 +93,3 @@ def _is_inside(frame: FrameType | None, code: CodeType) -> bool:
     while frame is not None and frame.f_code is not code:
         frame = frame.f_back
     return frame is not None
-
-
-def _signal_main_thread(number: int) -> None:
-    if sys.platform == "win32":
-        interrupt_main(number)
-    else:  # also ends a wait
-        signal.pthread_kill(threading.main_thread().ident or 0, number)

@@ -59,10 +59,9 @@ def _list(language: str, *, as_json: bool) -> None:
             own = "" if code == ENGLISH else f", {engine['speaks']} of the language"
             line = "{engine:<10} {kind:<8} {speakers:>4} speaker(s){own}  {licence}".format(own=own, **engine)
             print(printable(line))
-    natural = installed_engines("natural")
     if code != ENGLISH and not any(engine["speaks"] for engine in listed if engine["kind"] == "natural"):
         note(f"none of the natural voices speaks {name_of_language(code)}: they say its phonemes with their own accent")
-    if not natural:
+    if not installed_engines("natural"):
         note(
             "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
             f"(120 MB, into {voices_folder()})"

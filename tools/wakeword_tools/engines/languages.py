@@ -21,16 +21,9 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "DEVANAGARI": ("hi", "mr", "ne", "kok"),
     "BENGALI": ("bn", "as", "bpy"),
     **{"CJK": ("zh", "ja"), "HIRAGANA": ("ja",), "KATAKANA": ("ja",), "HANGUL": ("ko",), "GREEK": ("el", "grc")},
-    **{
-        "HEBREW": ("he",),
-        "THAI": ("th",),
-        "TAMIL": ("ta",),
-        "TELUGU": ("te",),
-        "GEORGIAN": ("ka",),
-        "ARMENIAN": ("hy",),
-    },
+    **{"HEBREW": ("he",), "THAI": ("th",), "TAMIL": ("ta",), "TELUGU": ("te",), "GEORGIAN": ("ka",)},
     **{"ETHIOPIC": ("am", "ti"), "GUJARATI": ("gu",), "KANNADA": ("kn",), "MALAYALAM": ("ml",), "SINHALA": ("si",)},
-    **{"GURMUKHI": ("pa",), "MYANMAR": ("my", "shn"), "ORIYA": ("or",), "CHEROKEE": ("chr",)},
+    **{"GURMUKHI": ("pa",), "MYANMAR": ("my", "shn"), "ORIYA": ("or",), "CHEROKEE": ("chr",), "ARMENIAN": ("hy",)},
 }
 """Script, as Unicode names it -> languages that are written in it."""
 _MIXED_SCRIPTS = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
