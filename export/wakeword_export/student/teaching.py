@@ -88,7 +88,7 @@ def teach_student(
         tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
-        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 15 minutes of a core")
+        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 25 minutes of a core")
         scenes = _training_scenes(config, stores, train)
         parts = parts_of(settings, has_head=phonemes_of(card) is not None)
         fitting = Run(PartWork(scenes, settings, config.seed), parts)
