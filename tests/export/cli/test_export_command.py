@@ -269,7 +269,7 @@ def test_a_text_is_trained_first_and_a_misspelt_name_is_not(
     assert len(asked) == 1
     (tmp_path / "hey-zorvella.onnx").unlink()
     ended = cli("export", "hey zorvella", "again", "--to", "microwakeword")
-    assert "some 25 minutes" in ended.err
+    assert "some 30 minutes" in ended.err
     assert asked[1:] == [("hey zorvella", "microwakeword", Path("runs"))]
     for given, reason in (("jarvs", "did you mean jarvis?"), ("there/none", "no model for keyword")):
         ended = cli("export", given, "no", "--to", "openwakeword")
