@@ -76,7 +76,7 @@ TRUNK = ("first", "in_time.", "mixtures.", "norms.")
 _RESTYLED = 0.5
 """Share of the windows that get the sound of others between two blocks, where channels are left out."""
 _MAX_LOGIT = 4.0
-"""Of a part's share, beyond which it does not count more."""
+"""A share of the logit counts for no more than this."""
 
 
 class StudentNetwork(nn.Module):
