@@ -1,18 +1,21 @@
 """The heads of a second stage as work for processes: one for each fold of the speakers, and one on all of them."""
 
-import io
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from wakeword.base.types import Array
 from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_train.data.mining import one_thread
-from wakeword_train.second_stage.heads.fit_heads import HeadEpoch, HeadTraining, fit_head
+from wakeword_train.second_stage.heads.fit_heads import Background, HeadEpoch, HeadTraining, fit_head
 from wakeword_train.second_stage.heads.gru_head import HeadNetwork
+from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 from wakeword_train.second_stage_config import SecondStageConfig
 
 _SECONDS_OF_STEP = 4.8
@@ -79,11 +82,29 @@ class HeadWork(WholeWork[HeadItem]):
 
         return train
 
-    def __getstate__(self) -> dict[str, bytes]:
-        # As bytes: torch would put tensors into shared memory, which is scarce in containers.
-        buffer = io.BytesIO()
-        torch.save(self._training, buffer)
-        return {"training": buffer.getvalue()}
+    def __getstate__(self) -> dict[str, Any]:
+        # As arrays: torch would put tensors into shared memory, which is scarce in containers, and views with all of
+        # what they are views of.
+        arrays: dict[int, Array] = {}
 
-    def __setstate__(self, state: dict[str, bytes]) -> None:
-        self._training = torch.load(io.BytesIO(state["training"]), weights_only=False)
+        def plain(value: Tensor) -> Array:
+            return arrays.setdefault(id(value), np.array(value.numpy()))
+
+        training = self._training
+        recordings, best, first = training.background.recordings, training.background.best, training.background.first
+        words = {
+            name: tuple(plain(getattr(words, field.name)) for field in dataclasses.fields(WordExamples))
+            for name, words in training.words.items()
+        }
+        background = [plain(one) for one in recordings.clean], [plain(one) for one in recordings.varied], best, first
+        rest = dataclasses.replace(training, words={}, background=Background(Recordings([], []), (), first))
+        return {"words": words, "background": background, "rest": rest}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        clean, varied, best, first = state["background"]
+        recordings = Recordings(*([torch.from_numpy(array) for array in arrays] for arrays in (clean, varied)))
+        self._training = dataclasses.replace(
+            state["rest"],
+            words={name: WordExamples(*map(torch.from_numpy, parts)) for name, parts in state["words"].items()},
+            background=Background(recordings, best, first),
+        )
