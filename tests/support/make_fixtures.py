@@ -4,6 +4,7 @@ Run it in ``tests`` after a change of the graph's or the card's layout. It needs
 does not.
 """
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -15,6 +16,8 @@ from wakeword import FeatureConfig
 from wakeword.base.types import Array
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import Fusion, VerifierCard
+from wakeword.model.model import parse_model
+from wakeword_tools.measure.cards import embed_card
 from wakeword_train.model.export import model_bytes
 from wakeword_train.model.network import Pooling
 from wakeword_train.model.two_stage import shipped_digests, with_verifier
@@ -40,8 +43,9 @@ def two_stage_file(stage_one: bytes) -> bytes:
         phonemes=((("a", "ɑ"), ("n",)), (("s", "z"), ("h",), ("f",))),
         data="nothing",
     )
-    points = [OperatingPoint("fpr=0.05", "fpr", 0.05, 0.4, 0.9, 0.8, 0.95, "nothing")]
-    return with_verifier(stage_one, head_bytes(), card, operating_points=points, default_point="fpr=0.05")
+    both = with_verifier(stage_one, head_bytes(), card)
+    points = (OperatingPoint("fpr=0.05", "fpr", 0.05, 0.4, 0.9, 0.8, 0.95, "nothing"),)
+    return embed_card(both, replace(parse_model(both).card, operating_points=points, default_point="fpr=0.05"))
 
 
 def model_files() -> dict[str, bytes]:

@@ -72,7 +72,7 @@ class StudentConfig:
     held_out: Count = 400
     """Scenes of the word by voices that it does not know, to say what it finds."""
     steps: Count = 2_500
-    """Of the first round of each half. Two more have a third each, half of the rate and a quarter of the searches."""
+    """Of the first round of each part. Two more have a third each, half of the rate and a quarter of the searches."""
     batch_size: Annotated[int, Within(48, MANY)] = 128
     learning_rate: LearningRate = 3e-3
     mining_rounds: CountOrZero = 8
@@ -83,7 +83,7 @@ class StudentConfig:
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
     least_recall: Annotated[float, Within(0.0, 0.999)] = 0.35
     """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
-    where 67 and 47 % of these were found, some of them said by learners, 86 and 59 % of the people were at half a false
+    where 69 and 49 % of these were found, some of them said by learners, 94 and 76 % of the people were at half a false
     accept an hour ("jarvis", "computer")."""
 
     def __post_init__(self) -> None:

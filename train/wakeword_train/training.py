@@ -117,6 +117,8 @@ def train_first_stage(run: TrainingRun, out: Path, *, fold: int | None = None) -
     part of the background, of ``config.background_folds``, that is left out.
     """
     config = run.config
+    check_keyword(config)
+    check_device(run.device)
     # Checked before the recordings are read; the card describes the file as it was then.
     encoder = describe_encoder(config)
     clips = gather_clips(config, run.folders)

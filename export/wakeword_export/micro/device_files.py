@@ -1,7 +1,7 @@
 """Exports to microWakeWord: ``micro_wake_word:`` of ESPHome, linux-voice-assistant, Home Assistant's custom wake words.
 
 These engines run a small network of a kind of its own: a student, which is trained from the clips of the word's training,
-with a second part that hears the phonemes of an English word.
+with a second part that hears the phonemes of an English word, and a head on what it hears.
 """
 
 import json
@@ -40,7 +40,7 @@ _PUBLISH = (
 
 @dataclass(frozen=True)
 class MicroStudent:
-    """A network that was taught a word."""
+    """The networks that were taught a word."""
 
     phrase: str
     net: Int8Net
@@ -127,6 +127,11 @@ def _write(order: ExportOrder, folder: Path, about: Path) -> Sequence[str]:
             "with --for microwakeword"
         )
     net = beside_phonemes(student.net, student.head, order.model.card)
+    if student.head is not None and isinstance(net, Int8Net):
+        raise ModelError(
+            f"expected a model with the phonemes that the student in {order.run} was taught beside, got one without: train "
+            "it again with --for microwakeword"
+        )
     cutoff, lines, background = student.cutoff, student.lines, order.recordings.files.get(Kind.BACKGROUND)
     if background:
         cutoff, lines = _calibrated(order, net)

@@ -24,15 +24,15 @@ _SHARES = {"near": 0.22, "talk": 0.12, "noise": 0.03, "mined": 0.25, "speech": 0
 """Shares of a batch; the rest is of the word. Before anything is mined, its share is speech."""
 RESTYLED = 0.7
 """Share of windows with the sound of another one."""
-_BATCH = 200
-"""Scenes, or parts of speech, that are heard at once."""
+_BATCH, _FRAMES = 200, 20_000
+"""Scenes, and frames of parts of speech, that are heard at once."""
 
 
 class MicroSpeech(NamedTuple):
     """The background's features, or what another network gives for them."""
 
     frames: Tensor
-    """``(frames, 40)`` uint8."""
+    """``(frames, 40)`` uint8, or as wide as the other network."""
     starts: Tensor
     """The first frame of each part that is used, ``(parts,)``."""
     lengths: Tensor
@@ -51,7 +51,7 @@ class MicroSpeech(NamedTuple):
     def parts(self) -> Iterator[tuple[Tensor, Tensor]]:
         """The first frames of parts of one length that follow each other, and their features ``(parts, frames, 40)``."""
         for length, parts in groupby(zip(self.starts.tolist(), self.lengths.tolist(), strict=True), key=itemgetter(1)):
-            for starts in torch.split(torch.tensor([start for start, _ in parts]), _BATCH):
+            for starts in torch.split(torch.tensor([start for start, _ in parts]), max(1, _FRAMES // length)):
                 yield starts, self.frames[starts[:, None] + torch.arange(length)]
 
 

@@ -18,6 +18,7 @@ from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.micro.mixed_net import (
     CHANNELS,
     MICRO_WINDOW,
+    MIN_INT8,
     OF_FEATURES,
     STRIDE,
     Int8Net,
@@ -67,12 +68,13 @@ FEATURES = NetShape(CHANNELS, OF_FEATURES, first=32, first_length=5, stride=STRI
 
 def heard_shape(network: MicroPhonemes) -> NetShape:
     """The shape of a head on what a network hears: it looks back for 1.2 s."""
+    assert network.outputs.zero == MIN_INT8  # what its layers give is never below 0
     width = len(network.first.bias)
     return NetShape(width, network.outputs, first=WIDTH, first_length=1, stride=1, lengths=(9, 13, 17))
 
 
 TRUNK = ("first", "in_time.", "mixtures.", "norms.")
-"""Prefixes of the names of everything but the last layer: what a student begins with."""
+"""Prefixes of the names of everything but the last layer: what a half begins with."""
 _RESTYLED = 0.5
 """Share of the windows that get the sound of others between two blocks, where channels are left out."""
 _MAX_LOGIT = 4.0
@@ -186,7 +188,9 @@ def quantised(networks: Sequence[StudentNetwork], windows: NDArray[np.uint8], sh
     relu = [number % 2 == 0 for number in range(len(weights) - 1)]
     layers = [
         quantised_layer(weight, bias, (before, after), relu=rectified)
-        for (weight, bias), before, after, rectified in zip(weights, [taken, *seen], seen, [*relu, False], strict=False)
+        for (weight, bias), before, after, rectified in zip(
+            weights, [taken, *seen[:-1]], seen, [*relu, False], strict=True
+        )
     ]
     return Int8Net(layers[0], tuple(zip(layers[1:-1:2], layers[2:-1:2], strict=True)), layers[-1])
 

@@ -145,7 +145,13 @@ def test_an_english_word_has_its_phonemes_beside_the_student(cli, tmp_path: Path
     net = beside_phonemes(doubtful_net(), head, parse_model(read_model_bytes(shipped_models()["computer"])).card)
     assert content == {True: arena_of(net), False: arena_of(doubtful_net())}
     assert sizes[True] > 2 * sizes[False]
-    german = parse_model(in_german(read_model_bytes(shipped_models()["computer"]))).card
+    model = in_german(read_model_bytes(shipped_models()["computer"]))
+    (tmp_path / "german.onnx").write_bytes(model)
+    write_student(tmp_path / "computer" / STUDENT_FILE, replace(student, head=head, phonemes=phonemes_digest()))
+    ended = cli("export", tmp_path / "german.onnx", tmp_path / "no", "--to", "microwakeword", "--work", tmp_path)
+    assert ended.status == 1
+    assert "expected a model with the phonemes that the student" in ended.err
+    german = parse_model(model).card
     assert isinstance(beside_phonemes(doubtful_net(), head, german), Int8Net)
 
 
