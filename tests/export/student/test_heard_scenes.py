@@ -7,9 +7,11 @@ from support.micro_nets import random_frames, random_phonemes
 
 from wakeword_export.micro.int8_phonemes import MicroPhonemes
 from wakeword_export.student import heard_scenes as module
-from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
+from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatches, StudentScenes
 from wakeword_export.student.heard_scenes import heard_scenes
 from wakeword_export.student.scenes import SCENE_FRAMES, Scenes
+from wakeword_export.student.separable_network import StudentNetwork, heard_shape
+from wakeword_train.synthesis_config import StudentConfig
 
 KINDS = ("words", "near", "talk", "noise")
 WARM_UP = 50
@@ -53,3 +55,19 @@ def test_each_hearing_has_other_voices_and_the_same_seed_the_same() -> None:
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     assert not np.array_equal(first[:3], first[3:])
+
+
+def test_a_head_is_to_know_the_word_from_its_end_on_and_nothing_joins_two_pieces() -> None:
+    shape, steps = heard_shape(random_phonemes()), np.arange(90, dtype=np.uint8)[:, None].repeat(16, axis=1)
+    own = Scenes(np.stack([steps] * 4), np.full(4, 60))
+    speech = MicroSpeech(torch.from_numpy(np.concatenate([steps] * 3)), 90 * torch.arange(3), torch.tensor([90] * 3))
+    config = StudentConfig(batch_size=128, mined=20)
+    batches = StudentBatches(StudentScenes(own, own, own, own, speech), config, torch.Generator().manual_seed(0), shape)
+    for _ in range(2):
+        batch = batches.next()
+        windows = (batch.windows / shape.values.scale).round()[:, :, 0]
+        assert windows.shape[1] == 50
+        assert (windows.diff(dim=1) == 1).all()
+        # The first of ten outputs comes 0 to 3 steps after the word's last.
+        assert {int(last) - 9 - 59 for last in windows[batch.targets == 1][:, -1]} == {0, 1, 2, 3}
+        batches.mine(StudentNetwork(shape))
