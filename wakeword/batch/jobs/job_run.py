@@ -2,28 +2,31 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from wakeword.base.errors import ConfigError
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, ItemT, Report, RowT, Work, batches_of, default_jobs
+from wakeword.batch.jobs.work import Executor, ItemT, KeptItem, KeptWork, Report, RowT, Work, batches_of, default_jobs
 
 
 class Run(Generic[ItemT, RowT]):
-    """Work on items. A journal may have some rows already; items then have a stamp, and the work has what ``ScanWork`` has:
-    ``is_final`` says whether a resumed run may take a row, and ``to_json`` and ``from_json`` write and read it.
+    """Work on items. A journal, for ``KeptWork`` on ``KeptItem``, may have some rows already.
 
     Raises ``ConfigError`` for two items of one key.
     """
 
     def __init__(self, work: Work[ItemT, RowT], items: Sequence[ItemT], journal: Journal | None = None) -> None:
-        self._work: Any = work
-        self._items, self._journal = items, journal
+        self._work, self._items = cast(KeptWork[Any, RowT], work), items
+        self._journal = journal
         if len({item.key for item in items}) != len(items):
             raise ConfigError("expected items of different names, got two of the same")
-        self.missing = [number for number, item in enumerate(items) if not self._is_done(item)]
+        self.missing = [
+            number
+            for number, item in enumerate(cast(Sequence[Any], items))
+            if journal is None or not (journal.has(item) and self._work.is_final(self._kept(item)))
+        ]
         """The numbers of the items that are still to be done."""
 
     @property
@@ -59,24 +62,19 @@ class Run(Generic[ItemT, RowT]):
         batches = batches_of(((number, self._items[number]) for number in self.missing), workers=executor.workers)
         with closing(executor.run(self._work, batches, report)) as rows:
             for number, row in rows:
-                item: Any = self._items[number]
                 if self._journal is not None:
-                    self._journal.add(item, self._work.to_json(row))
+                    self._journal.add(cast(KeptItem, self._items[number]), self._work.to_json(row))
                 yield number, row
-
-    def _is_done(self, item: Any) -> bool:
-        return self._journal is not None and self._journal.has(item) and self._work.is_final(self._kept(item))
 
     def _kept(self, item: Any) -> RowT:
         assert self._journal is not None
         try:
-            row: RowT = self._work.from_json(self._journal.row(item))
+            return self._work.from_json(self._journal.row(item))
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(
                 f"expected the journal to have results of this version, got others for {item.key}; "
                 "leave out --resume to begin again"
             ) from error
-        return row
 
 
 def executor_for(seconds: float, *, jobs: int | None = None, ray: str | None = None) -> Executor:

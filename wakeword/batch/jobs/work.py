@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from wakeword.base.errors import WorkerError
 
@@ -90,6 +90,23 @@ class WholeWork(Generic[_ItemT_contra]):
     def lost(self, item: _ItemT_contra, reason: str) -> NoReturn:
         """Nothing stands for it: what is made of the others would depend on accidents. Raises ``WorkerError``."""
         raise WorkerError(f"expected {item.key}, but {reason}; take fewer --jobs")
+
+
+class KeptWork(Work[_ItemT_contra, RowT], Protocol[_ItemT_contra, RowT]):
+    """Work with rows that a journal keeps, on ``KeptItem``."""
+
+    def is_final(self, row: RowT) -> bool:
+        """Whether a resumed run may take the row, which is not so for an error."""
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the rows depend on besides the items, such as models and settings."""
+
+    def to_json(self, row: RowT) -> Any:
+        """The row as JSON has it."""
+
+    def from_json(self, content: Any) -> RowT:
+        """The row from JSON. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
 
 
 class Executor:
