@@ -107,15 +107,15 @@ class StudentNetwork(nn.Module):
 
     def logits(self, steps: Tensor) -> Tensor:
         """The logits for the output of the last block: ``(batch, 64, steps)`` -> ``(batch, steps - 4)``."""
-        return _convolved(self.last, self.thinned(self.dropout(steps)[:, :, None]))[:, 0, 0]
+        return _convolved(self.last, self.thinned(self.dropout(steps).unsqueeze(2)))[:, 0, 0]
 
     def steps(self, frames: Tensor) -> list[Tensor]:
         """The output of each block: as ``forward`` -> ``(batch, 64, steps)``, fewer steps in each."""
-        return [steps[:, :, 0] for steps in self.values(frames)[2::2]]
+        return [steps.squeeze(2) for steps in self.values(frames)[2::2]]
 
     def values(self, frames: Tensor) -> list[Tensor]:
         """What every layer but the last gives, ``(batch, channels, 1, steps)``: of each block two."""
-        inputs, everywhere = frames[:, :, None].permute(0, 3, 2, 1), self.shape.is_heard
+        inputs, everywhere = frames.unsqueeze(2).permute(0, 3, 2, 1), self.shape.is_heard
         steps = torch.relu(self.first_norm(_convolved(self.first, self._made_harder(inputs) if everywhere else inputs)))
         outputs = [steps]
         for number, (in_time, mixture, norm) in enumerate(zip(self.in_time, self.mixtures, self.norms, strict=True)):
@@ -127,7 +127,7 @@ class StudentNetwork(nn.Module):
     def _made_harder(self, steps: Tensor) -> Tensor:
         """What a block gives, ``(batch, channels, 1, steps)``, as the next one gets it in training."""
         if self.training and self.thinned.p:
-            steps = restyled(steps[:, :, 0].mT, _RESTYLED).mT[:, :, None]
+            steps = restyled(steps.squeeze(2).mT, _RESTYLED).mT.unsqueeze(2)
         thinned: Tensor = self.thinned(steps)
         return thinned
 

@@ -12,6 +12,8 @@ _WIDEST_BANDS, _WIDEST_FRAMES = 5, 8
 """The masks of silence, two of each in a window."""
 _MIN_SPREAD = 0.3
 """So that a channel without any sound in it is not divided by nothing."""
+_SQUARED = 1e-6
+"""The least square of a spread: a root has no slope at 0."""
 
 
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
@@ -19,8 +21,8 @@ def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
     batch, frames, channels = windows.shape
     windows = warped(windows, factors(batch, _WARP, generator))
     for _ in range(2):
-        windows = windows.masked_fill(_stretch(batch, channels, _WIDEST_BANDS, generator)[:, None, :], 0)
-        windows = windows.masked_fill(_stretch(batch, frames, _WIDEST_FRAMES, generator)[:, :, None], 0)
+        windows = windows * ~_stretch(batch, channels, _WIDEST_BANDS, generator)[:, None, :]
+        windows = windows * ~_stretch(batch, frames, _WIDEST_FRAMES, generator)[:, :, None]
     return windows
 
 
@@ -31,11 +33,13 @@ def restyled(windows: Tensor, share: float, generator: torch.Generator | None = 
     So a synthetic word gets the sound of people's voices, rooms and microphones, and these are no sign of other speech.
     """
     batch = len(windows)
-    mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _MIN_SPREAD
+    mean = windows.mean(dim=1, keepdim=True)
+    apart = windows - mean
+    spread = apart.square().mean(dim=1, keepdim=True).clamp_min(_SQUARED).sqrt() + _MIN_SPREAD  # std takes 20 times as long
     other = torch.randperm(batch, generator=generator)
     part = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
-    found = (windows - mean) / spread * torch.lerp(spread, spread[other], part) + torch.lerp(mean, mean[other], part)
-    return found.clamp(0, 255 * OF_FEATURES.scale)
+    scale = torch.lerp(spread, spread[other], part) / spread
+    return torch.addcmul(torch.lerp(mean, mean[other], part), apart, scale).clamp(0, 255 * OF_FEATURES.scale)
 
 
 def _stretch(batch: int, size: int, widest: int, generator: torch.Generator) -> Tensor:
