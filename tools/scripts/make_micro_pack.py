@@ -1,73 +1,61 @@
-"""Makes the second file of the starter pack, ``starter-micro.pack``, for words of microWakeWord's engines.
+"""Makes packs of microWakeWord's features, for words of its engines.
 
-``python -m scripts.make_micro_pack FOLDER``: microWakeWord's features of the speech with which ``starter.pack`` begins,
-from the folder that ``scripts.make_pack`` was given first. The same recordings give the same bytes.
+``python -m scripts.make_micro_pack FOLDER``: ``starter-micro.pack``, the speech with which ``starter.pack`` begins, from
+the folder that ``scripts.make_pack`` was given first. With ``--all OUT``: all recordings of a folder, with their
+transcripts. The same recordings give the same bytes.
 """
 
 import argparse
 import hashlib
-import io
-import json
-import lzma
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scripts.make_pack import packed_recordings
-from wakeword.base.errors import DataError
-from wakeword.base.files import write_whole
+from scripts.make_pack import all_turns, packed_recordings, write_packed
 from wakeword_export.micro.filterbank import FRAME, micro_features
-from wakeword_export.student.rounded_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
+from wakeword_export.student.rounded_pack import MICRO_FEATURES, encoded_frames
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
-from wakeword_train.pack.starter import STARTER, SUFFIX, SpeechPack, pack_path, read_pack
+from wakeword_train.pack.starter import MICRO, STARTER, PackedRecording, SpeechPack, hours_of, pack_path, read_pack
 
 
-def micro_frames(folder: Path, pack: SpeechPack) -> NDArray[np.uint8]:
-    """The features of a pack's speech, ``(frames, 40)``. ``DataError`` if the folder has other recordings."""
+def turns_of(folder: Path, pack: SpeechPack) -> list[tuple[TimedText, list[TranscribedSpeech]]]:
+    """What the people of a pack say in a folder, with its texts."""
     wanted = {(one.source, one.speaker) for one in pack.recordings}
     utterances = read_transcripts(folder)
-    found = list[tuple[TimedText, list[TranscribedSpeech]]]()
-    found += [(turn, []) for turn in turns(utterances) if (turn.path.stem, turn.speaker) in wanted]
-    frames: list[NDArray[np.uint8]] = []
-    for number, (recording, samples) in enumerate(packed_recordings(found)):
-        expected = pack.recordings[number] if number < len(pack.recordings) else None
-        if expected is None or (recording.source, recording.frames) != (expected.source, expected.frames):
-            raise DataError(
-                f"{folder}: expected the recordings of {pack.path.name}, got others from {recording.source} on"
-            )
-        own = micro_features([samples, np.zeros(4 * FRAME, np.float32)])
-        frames.append(own[: recording.frames])
-    return np.concatenate(frames)
+    return [
+        (turn, [one for one in utterances if one.path == turn.path and turn.start <= one.start < turn.end])
+        for turn in turns(utterances)
+        if (turn.path.stem, turn.speaker) in wanted
+    ]
 
 
-def write_micro_pack(path: Path, frames: NDArray[np.uint8], pack: SpeechPack) -> None:
-    """Write the features ``(frames, 40)`` of the first recordings of ``pack``. The same input gives the same bytes.
-
-    ``DataError`` if the frames end inside a recording.
-    """
-    digest = recordings_digest(pack, len(frames))
-    if not digest:
-        raise DataError(f"{pack.path}: expected the frames of whole recordings, got {len(frames)}")
+def write_micro_pack(
+    path: Path, recordings: Sequence[PackedRecording], frames: NDArray[np.uint8], *, licence: str
+) -> None:
+    """Write the features ``(frames, 40)`` of all ``recordings``, in order. The same input gives the same bytes."""
     mean = frames.mean(axis=0).astype(np.float32)
-    codes = encoded_frames(frames, mean)
-    header = {"version": MICRO_PACK_VERSION, "recordings": digest, "licence": pack.licence}
-    content = io.BytesIO()
-    np.savez(content, header=np.frombuffer(json.dumps(header).encode(), np.uint8), mean=mean, codes=codes)
-    write_whole(path, lzma.compress(content.getvalue(), preset=6))
+    arrays = {"mean": mean, "codes": encoded_frames(frames, mean)}
+    write_packed(path, recordings, arrays, {"features": MICRO_FEATURES, "licence": licence})
 
 
 def main() -> None:
     """Write the file and print what it holds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--pack", default=STARTER, help="the first file; a name or a path")
+    parser.add_argument("--all", type=Path, metavar="OUT", help="the file to write, of all recordings")
+    parser.add_argument("--licence", default="CC-BY-4.0")
     given = parser.parse_args()
-    pack = read_pack(pack_path(given.pack))
-    out = pack.path.with_name(f"{pack.path.stem}-micro{SUFFIX}")
-    write_micro_pack(out, micro_frames(given.folder, pack), pack)
+    out = given.all or pack_path(MICRO)
+    found = all_turns(given.folder) if given.all else turns_of(given.folder, read_pack(pack_path(STARTER)))
+    recordings, frames = [], []
+    for recording, samples in packed_recordings(found):
+        recordings.append(recording)
+        frames.append(micro_features([samples, np.zeros(4 * FRAME, np.float32)])[: recording.frames])
+    write_micro_pack(out, recordings, np.concatenate(frames), licence=given.licence)
     data = out.read_bytes()
-    print(f"{out.name}: {len(pack.people)} people, {pack.hours:.2f} h, {len(data)} bytes")  # noqa: T201
+    print(f"{out.name}: {len(recordings)} recordings, {hours_of(sum(map(len, frames))):.2f} h, {len(data)} bytes")  # noqa: T201
     print(hashlib.sha256(data).hexdigest())  # noqa: T201
 
 

@@ -16,7 +16,7 @@ import io
 import json
 import lzma
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,19 +177,7 @@ def write_pack(
 ) -> None:
     """Write a pack: ``mfcc`` ``(frames, n_mfcc)``, ``embeddings`` ``(frames / 8, 96)`` and ``phonemes`` of ``frames / 2``
     frames, of all ``recordings`` one after the other; of noise the phonemes alone. The same input gives the same bytes."""
-    header = {
-        "version": PACK_VERSION,
-        "features": FeatureConfig().fingerprint,
-        "licence": licence,
-        "embedding_digest": embedding_digest,
-        "phonemes_digest": phonemes_digest,
-        "recordings": [
-            {"source": one.source, "speaker": one.speaker, "frames": one.frames, "utterances": one.utterances}
-            for one in recordings
-        ],
-    }
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8),
         "phoneme_counts": np.diff(phonemes.starts).astype(np.uint8),
         "phoneme_tokens": phonemes.tokens,
         "phoneme_losses": phonemes.losses,
@@ -198,8 +186,26 @@ def write_pack(
         if features is not None:
             codec, rows = features
             arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
+    header = {
+        "features": FeatureConfig().fingerprint,
+        "licence": licence,
+        "embedding_digest": embedding_digest,
+        "phonemes_digest": phonemes_digest,
+    }
+    write_packed(path, recordings, arrays, header)
+
+
+def write_packed(
+    path: Path, recordings: Sequence[PackedRecording], arrays: dict[str, Any], header: Mapping[str, str | None]
+) -> None:
+    """Write arrays of all ``recordings``; ``header``: the features, the licence, and what else is to be known of them."""
+    listed = [
+        {"source": one.source, "speaker": one.speaker, "frames": one.frames, "utterances": one.utterances}
+        for one in recordings
+    ]
+    whole = {"version": PACK_VERSION, **header, "recordings": listed}
     content = io.BytesIO()
-    np.savez(content, **arrays)
+    np.savez(content, header=np.frombuffer(json.dumps(whole, ensure_ascii=False).encode(), np.uint8), **arrays)
     write_whole(path, lzma.compress(content.getvalue(), preset=6))
 
 

@@ -1,11 +1,10 @@
-"""The second file of the starter pack: microWakeWord's features of the recordings with which it begins.
+"""microWakeWord's features of a pack's speech, in a file of their own that no model needs.
 
-Frame ``i`` begins with frame ``i`` of the pack. The 40 numbers of a frame are 8 bits each; here they are transformed
-over the channels and over time and rounded to one step. Nothing in it can be played.
+The 40 numbers of a frame are 8 bits each; here they are transformed over the channels and over time and rounded to one
+step. Nothing in it can be played.
 """
 
-import hashlib
-import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,53 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, idct
 
-from wakeword.base.errors import ConfigError, DataError, reason_of
-from wakeword.base.files import read_limited
 from wakeword.base.types import Array
-from wakeword_tools.training_record import DAMAGED_ARCHIVE
-from wakeword_train.pack.starter import BLOCK, SUFFIX, BlockCodec, SpeechPack, unpacked
+from wakeword_train.pack.starter import BLOCK, Arrays, BlockCodec, PackedSpeech, read_packed
 
 CODED_STEP = 32.0
 """Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""
 _CHANNELS = 40
-MICRO_PACK_VERSION = 1
-_MAX_BYTES = 32 * 2**20
+MICRO_FEATURES = "40 numbers of 8 bits by the front end of microWakeWord"
 
 
-def micro_pack_path(pack: Path) -> Path:
-    """Where the second file of a pack is. ``ConfigError`` if it is missing."""
-    path = pack.with_name(f"{pack.stem}-micro{SUFFIX}")
-    if not path.is_file():
-        raise ConfigError(
-            f"expected {path.name} next to {pack}, which python -m scripts.make_micro_pack writes: features of speech for "
-            "microWakeWord, found none; install wakeword[train] again"
-        )
-    return path
+@dataclass(frozen=True, kw_only=True)
+class MicroPack(PackedSpeech):
+    """A file of features that was read."""
+
+    frames: NDArray[np.uint8]
+    """``(frames, 40)``."""
 
 
-def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
-    """The features of a pack's first recordings, ``(frames, 40)``. ``ConfigError`` if there is no second file,
-    ``DataError`` if it is damaged or belongs to another pack."""
-    path = micro_pack_path(pack.path)
-    try:
-        arrays = unpacked(read_limited(path, _MAX_BYTES))
-        header = json.loads(arrays["header"].tobytes().decode())
-        frames = decoded_frames(arrays["codes"], arrays["mean"])
-    except DAMAGED_ARCHIVE as error:
-        raise DataError(f"{path}: expected features for microWakeWord, got: {reason_of(error)}") from error
-    if (header["version"], header["recordings"]) != (MICRO_PACK_VERSION, recordings_digest(pack, len(frames)) or None):
-        raise DataError(f"{path}: expected features of the speech in {pack.path}; make it again")
-    return frames
+def read_micro_pack(path: Path) -> MicroPack:
+    """The features of speech in a file. ``DataError`` if it is damaged, or holds anything else."""
+    return read_packed(path, _micro_pack, MICRO_FEATURES)
 
 
-def recordings_digest(pack: SpeechPack, frames: int) -> str:
-    """A digest of the recordings to which the first frames belong; empty if these end inside one."""
-    ends = np.cumsum([one.frames for one in pack.recordings])
-    count = int(np.searchsorted(ends, frames)) + 1
-    if count > len(ends) or ends[count - 1] != frames:
-        return ""
-    names = [(one.source, one.speaker, one.frames) for one in pack.recordings[:count]]
-    return hashlib.sha256(repr(names).encode()).hexdigest()
+def _micro_pack(own: PackedSpeech, _: dict[str, Any], arrays: Arrays) -> MicroPack:
+    return MicroPack(**vars(own), frames=decoded_frames(arrays["codes"], arrays["mean"]))
 
 
 def decoded_frames(codes: NDArray[np.int8], mean: Array) -> NDArray[np.uint8]:

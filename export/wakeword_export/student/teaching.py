@@ -21,7 +21,7 @@ from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatches, StudentScenes
 from wakeword_export.student.parts import WINDOWS, PartWork, parts_of, student_of
-from wakeword_export.student.rounded_pack import micro_pack_path, read_micro_pack
+from wakeword_export.student.rounded_pack import MicroPack, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
 from wakeword_export.student.separable_network import FEATURES
 from wakeword_tools.engines.kokoro import KOKORO
@@ -35,17 +35,17 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.mining import one_thread
-from wakeword_train.data.packed import PackedStore, packed_clips
+from wakeword_train.data.packed import packed_clips, places_of
 from wakeword_train.data.store import ClipStore
-from wakeword_train.pack.starter import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
+from wakeword_train.pack.starter import MICRO, OTHERS, PackedRecording, pack_path
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 _CLOSE_WORDS = 4
 """Clips of the word for each of a close word."""
-_RATE = 0.2
-"""False accepts an hour that the cutoff aims at in the pack's half hour. Three words fired 0.5 times an hour elsewhere."""
+_RATE = 0.5
+"""False accepts an hour that the cutoff aims at."""
 
 
 def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
@@ -53,7 +53,7 @@ def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
 
     Raises ``ConfigError`` for a missing pack, before any training.
     """
-    micro_pack_path(_pack_of(config))
+    _packs()
 
     def teach(
         result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], report: Line
@@ -81,7 +81,6 @@ def teach_student(
     Raises ``ConfigError`` for a missing pack, ``DataError`` for missing clips, and ``ModelError`` if the student
     finds less than ``config.student.least_recall`` of the words held out; ``WorkerError`` if processes of the executor end.
     """
-    micro_pack_path(_pack_of(config))
     settings = config.student
     with one_thread():
         stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
@@ -158,30 +157,31 @@ def _stores(clips: Iterable[Clip], split: Split) -> Mapping[Kind, ClipStore]:
     return stores
 
 
-def _pack_of(config: TrainConfig) -> Path:
-    """The pack of a student: a recipe without one has recordings alone, and a student hears the starter pack even so."""
-    return pack_path(config.starter_pack or STARTER)
-
-
 def _speech(
     config: TrainConfig, recorded: tuple[ClipStore | None, ClipStore | None], *, without: Container[str]
 ) -> tuple[MicroSpeech, MicroSpeech]:
-    """Speech for training, and of other people to choose the cutoff: a pack's, and recordings by those splits.
+    """Speech for training, and of other people to choose the cutoff: a pack's, that of people who are for the cutoff alone,
+    and recordings by those splits.
 
     ``without``: the speech of these people in the pack is left out.
     """
-    pack = read_pack(_pack_of(config))
-    frames = torch.from_numpy(read_micro_pack(pack))
+    pack, others = map(read_micro_pack, _packs())
     phrases = (config.keyword, *config.synthesis.also)
     dealt = packed_clips(pack, phrases, validation=config.student.validation_share)
-    clips = [clip for clip in dealt if clip.part is not None and clip.part[1] * FRAMES_A_SECOND <= len(frames)]
-    clips = [clip for clip in clips if clip.speaker not in without]
     speeches = []
     for split, store in zip((Split.TRAIN, Split.VALIDATION), recorded, strict=True):
-        own = PackedStore([clip for clip in clips if clip.split is split], pack)
-        speech = MicroSpeech(frames, own.starts, own.lengths)
+        speech = _packed(pack, [clip for clip in dealt if clip.split is split and clip.speaker not in without])
         speeches.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
-    return speeches[0], speeches[1]
+    return speeches[0], speeches[1].joined(_packed(others, packed_clips(others, phrases, validation=0.0)))
+
+
+def _packs() -> tuple[Path, Path]:
+    """What every student hears, and what its cutoff is chosen on. ``ConfigError`` if one is missing."""
+    return pack_path(MICRO), pack_path(OTHERS)
+
+
+def _packed(pack: MicroPack, clips: Iterable[Clip]) -> MicroSpeech:
+    return MicroSpeech(torch.from_numpy(pack.frames), *places_of(clips))
 
 
 def _person(clip: Clip) -> str:

@@ -35,7 +35,9 @@ def restyled(windows: Tensor, share: float, generator: torch.Generator | None = 
     batch = len(windows)
     mean = windows.mean(dim=1, keepdim=True)
     apart = windows - mean
-    spread = apart.square().mean(dim=1, keepdim=True).clamp_min(_SQUARED).sqrt() + _MIN_SPREAD  # std takes 20 times as long
+    spread = (
+        apart.square().mean(dim=1, keepdim=True).clamp_min(_SQUARED).sqrt() + _MIN_SPREAD
+    )  # std takes 20 times as long
     other = torch.randperm(batch, generator=generator)
     part = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
     scale = torch.lerp(spread, spread[other], part) / spread

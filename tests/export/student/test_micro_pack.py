@@ -1,6 +1,5 @@
-"""Laws of the second file of a pack: it gives back features of the same speech, nearly, and refuses any other pack."""
+"""Laws of packs of microWakeWord's features: they give back features of the same speech, nearly; nothing else is one."""
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -8,60 +7,63 @@ import pytest
 from support.micro_nets import random_frames
 
 from scripts.make_micro_pack import write_micro_pack
-from wakeword.base.errors import ConfigError, DataError
-from wakeword_export.student.rounded_pack import CODED_STEP, micro_pack_path, read_micro_pack, rounded_frames
-from wakeword_train.pack.starter import STARTER, SpeechPack, pack_path, read_pack
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
+from wakeword_export.student.rounded_pack import CODED_STEP, read_micro_pack, rounded_frames
+from wakeword_train.data.packed import packed_clips, places_of
+from wakeword_train.pack.starter import MICRO, OTHERS, STARTER, PackedRecording, pack_path, read_pack
+
+RECORDING = PackedRecording("people-1", "anna", 1_280, ((0.5, 2.0, "good morning"), (3.0, 4.0, "Ja, gewiß")))
 
 
-@pytest.fixture
-def pack(tmp_path: Path) -> SpeechPack:
-    whole = read_pack(pack_path(STARTER))
-    first = dataclasses.replace(whole.recordings[0], frames=1_280)
-    return dataclasses.replace(whole, path=tmp_path / "own.pack", recordings=(first, *whole.recordings[1:]))
+def written(path: Path, frames: Array) -> Path:
+    write_micro_pack(path, [RECORDING], frames, licence="CC0-1.0")
+    return path
 
 
-def test_the_features_come_back_nearly(pack: SpeechPack) -> None:
+def test_what_is_written_comes_back_nearly(tmp_path: Path) -> None:
     frames = random_frames(1_280)
-    write_micro_pack(micro_path(pack), frames, pack)
-    found = read_micro_pack(pack)
-    error = np.sqrt(np.mean((found.astype(float) - frames) ** 2))
-    assert found.dtype == np.uint8
+    pack = read_micro_pack(written(tmp_path / "own.pack", frames))
+    error = np.sqrt(np.mean((pack.frames.astype(float) - frames) ** 2))
+    assert (pack.recordings, pack.licence) == ((RECORDING,), "CC0-1.0")
+    assert pack.frames.dtype == np.uint8
     assert 0 < error < CODED_STEP / 3
     # What is not from a pack is rounded as much.
     own = np.sqrt(np.mean((rounded_frames(frames).astype(float) - frames) ** 2))
     assert own == pytest.approx(error, rel=0.2)
 
 
-def test_the_same_features_give_the_same_bytes(pack: SpeechPack) -> None:
-    written = []
-    for _ in range(2):
-        write_micro_pack(micro_path(pack), random_frames(1_280), pack)
-        written.append(micro_path(pack).read_bytes())
-    assert written[0] == written[1]
+def test_the_same_features_give_the_same_bytes(tmp_path: Path) -> None:
+    one, other = (written(tmp_path / name, random_frames(1_280)).read_bytes() for name in ("one.pack", "other.pack"))
+    assert one == other
 
 
-def test_another_or_a_damaged_file_is_refused(pack: SpeechPack) -> None:
-    with pytest.raises(ConfigError, match=r"own-micro\.pack next to"):
-        read_micro_pack(pack)
-    with pytest.raises(DataError, match="expected the frames of whole recordings"):
-        write_micro_pack(micro_path(pack), random_frames(1_264), pack)
-    write_micro_pack(micro_path(pack), random_frames(1_280), pack)
-    with pytest.raises(DataError, match="expected features of the speech in"):
-        read_micro_pack(dataclasses.replace(pack, recordings=pack.recordings[1:]))
-    micro_path(pack).write_bytes(micro_path(pack).read_bytes()[:-100])
-    with pytest.raises(DataError, match="got: "):
-        read_micro_pack(pack)
+def test_another_or_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="and of these features"):
+        read_micro_pack(pack_path(STARTER))
+    with pytest.raises(DataError, match="and of these features"):
+        read_pack(pack_path(OTHERS))
+    path = written(tmp_path / "own.pack", random_frames(1_280))
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DataError, match="could not read it"):
+        read_micro_pack(path)
 
 
-def test_the_pack_that_comes_with_training_has_its_second_file() -> None:
+def test_the_pack_that_comes_with_training_has_its_features() -> None:
     pack = read_pack(pack_path(STARTER))
-    frames = read_micro_pack(pack)
-    assert 0.7 * len(pack.mfcc) < len(frames) <= len(pack.mfcc)
+    micro = read_micro_pack(pack_path(MICRO))
+    assert micro.recordings == pack.recordings
     # Loud frames of one are loud frames of the other: they stand on one time line.
-    loudness, energy = frames.mean(axis=1, dtype=float), pack.mfcc[: len(frames), 0].astype(float)
+    loudness, energy = micro.frames.mean(axis=1, dtype=float), pack.mfcc[: len(micro.frames), 0].astype(float)
     assert np.corrcoef(loudness[:100_000], energy[:100_000])[0, 1] > 0.5
-    assert micro_pack_path(pack.path).stat().st_size + pack.path.stat().st_size < 25e6
+    assert pack_path(MICRO).stat().st_size + pack.path.stat().st_size < 25e6
 
 
-def micro_path(pack: SpeechPack) -> Path:
-    return pack.path.with_name("own-micro.pack")
+def test_cutoffs_are_chosen_on_people_whom_no_student_hears() -> None:
+    others, heard = read_micro_pack(pack_path(OTHERS)), read_pack(pack_path(STARTER))
+    assert not {one.source for one in others.recordings} & {one.source for one in heard.recordings}
+    _, lengths = places_of(packed_clips(others, ["no such word"], validation=0.0))
+    assert lengths.sum() > 0.99 * len(others.frames)
+    # What is said is known, so the word itself is left out.
+    _, kept = places_of(packed_clips(others, ["road"], validation=0.0))
+    assert 0.9 * lengths.sum() < kept.sum() < lengths.sum()

@@ -20,6 +20,7 @@ from wakeword_train.pack.starter import (
     FRAMES_A_SECOND,
     STARTER,
     BlockCodec,
+    PackedSpeech,
     SpeechPack,
     hours_of,
     pack_path,
@@ -32,7 +33,7 @@ _MIN_FRAMES = 2 * FRAMES_A_SECOND
 """Frames that must be left of a turn: a shorter piece hardly holds a window."""
 
 
-def packed_clips(pack: SpeechPack, phrases: Iterable[str], *, validation: float) -> list[Clip]:
+def packed_clips(pack: PackedSpeech, phrases: Iterable[str], *, validation: float) -> list[Clip]:
     """The turns of a pack, without the utterances in which one of ``phrases`` is said; that share of the speakers for
     validation."""
     clips = [Clip(pack.path, Kind.BACKGROUND, "speech", part.speaker, Split.TRAIN) for part in pack.parts]
@@ -55,15 +56,20 @@ def _frames(part: tuple[float, float]) -> tuple[int, int]:
     return first, max(0, last - first)
 
 
+def places_of(clips: Iterable[Clip]) -> tuple[Tensor, Tensor]:
+    """The first frame of each clip of a pack, and its frames, ``(clips,)``."""
+    places = [_frames(clip.part or (0.0, 0.0)) for clip in clips]
+    starts, lengths = torch.tensor(places, dtype=torch.int64).reshape(-1, 2).unbind(dim=1)
+    return starts, lengths
+
+
 class PackedStore:
     """The clips among ``clips`` that are parts of one pack, and their features."""
 
     def __init__(self, clips: Iterable[Clip], pack: SpeechPack) -> None:
         self.clips = [clip for clip in clips if clip.is_packed]
         self.pack = pack
-        places = [_frames(clip.part or (0.0, 0.0)) for clip in self.clips]
-        self.starts = torch.tensor([first for first, _ in places], dtype=torch.int64)
-        self.lengths = torch.tensor([count for _, count in places], dtype=torch.int64)
+        self.starts, self.lengths = places_of(self.clips)
         self._mfcc = torch.from_numpy(pack.mfcc)
         self._to_log_mel = torch.from_numpy(np.ascontiguousarray(dct_matrix(FeatureConfig()).T))
 

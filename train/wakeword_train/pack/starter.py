@@ -67,9 +67,12 @@ def transform() -> Array:
     return matrix
 
 
-STARTER, NOISE, FOREIGN = "starter", "noise", "foreign"
-"""Names of packs. The extra ``train`` installs the first two, people's speech, and noise and music, as the recogniser hears
-it; ``languages`` has speech of other languages, each recording's name begins with its code."""
+STARTER, NOISE, MICRO, OTHERS, FOREIGN = "starter", "noise", "starter-micro", "others-micro", "foreign"
+"""Names of packs. The extra ``train`` installs the first four: people's speech, noise and music as the recogniser hears it,
+and microWakeWord's features of the same speech, for students, and of other people's, for their cutoffs; ``languages`` has
+speech of other languages, each recording's name begins with its code."""
+_SINCE = {NOISE: "1.3", MICRO: "1.4", OTHERS: "1.4"}
+"""The version of the package that a pack is as it is since."""
 BACKGROUND_PACKAGE = "wakeword_background"
 """The package that holds it: 14 MB that a computer which only listens does not need."""
 SUFFIX = ".pack"
@@ -138,19 +141,14 @@ class Phonemes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecognisedPack:
-    """What the phoneme recogniser hears in a pack that was read."""
+class PackedSpeech:
+    """The recordings of a pack that was read."""
 
     path: Path
     recordings: tuple[PackedRecording, ...]
     licence: str
-    phonemes: Phonemes
-    phonemes_digest: str
     digest: str
     """SHA-256 of the file, in hex."""
-    mfcc_codec: BlockCodec | None = None
-    mfcc_codes: NDArray[np.int8] | None = None
-    """What the codec made of the MFCC of all recordings, ``(BLOCK, n_mfcc, blocks)``; noise has phonemes alone."""
 
     @property
     def hours(self) -> float:
@@ -192,6 +190,17 @@ class RecognisedPack:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecognisedPack(PackedSpeech):
+    """What the phoneme recogniser hears in a pack that was read."""
+
+    phonemes: Phonemes
+    phonemes_digest: str
+    mfcc_codec: BlockCodec | None = None
+    mfcc_codes: NDArray[np.int8] | None = None
+    """What the codec made of the MFCC of all recordings, ``(BLOCK, n_mfcc, blocks)``; noise has phonemes alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SpeechPack(RecognisedPack):
     """A pack that was read."""
 
@@ -206,16 +215,16 @@ class SpeechPack(RecognisedPack):
 
 
 def pack_path(name: str) -> Path:
-    """The file of a pack by its name, ``starter`` or ``noise``, or a path. ``ConfigError`` if there is none."""
-    path = _installed_path(name) if name in (STARTER, NOISE) else Path(name)
+    """The file of a pack by its name, or a path. ``ConfigError`` if there is none."""
+    path = _installed_path(name) if name == STARTER or name in _SINCE else Path(name)
     if path is None:
         raise ConfigError(
             "expected the package wakeword-background, which holds the starter pack, found none: install wakeword[train], "
             "or set starter_pack to a file of your own"
         )
-    if name == NOISE and not path.is_file():
+    if name in _SINCE and not path.is_file():
         raise ConfigError(
-            f"expected {path} of wakeword-background 1.3 or newer, found none: install wakeword[train] again"
+            f"expected {path} of wakeword-background {_SINCE[name]} or newer, found none: install wakeword[train] again"
         )
     if path.suffix != SUFFIX or not path.is_file():
         raise ConfigError(
@@ -238,29 +247,41 @@ def _installed_path(name: str) -> Path | None:
 @lru_cache(maxsize=1)
 def read_pack(path: Path) -> SpeechPack:
     """The pack in a file. ``DataError`` if it is damaged, or of another version or other features."""
-    return _read(path, _pack)
+    return read_packed(path, _pack)
 
 
 def read_recognised(path: Path) -> RecognisedPack:
     """``read_pack`` without the parts that need no phonemes, which take longer to unpack."""
-    return _read(path, _recognised)
+    return read_packed(path, _recognised)
 
 
 _Kind = TypeVar("_Kind")
-_Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, NDArray[Any]]
 
 
-def _read(path: Path, read: Callable[[Path, dict[str, Any], _Arrays, bytes], _Kind]) -> _Kind:
+def read_packed(
+    path: Path,
+    read: Callable[[PackedSpeech, dict[str, Any], Arrays], _Kind],
+    features: str = FeatureConfig().fingerprint,
+) -> _Kind:
+    """What ``read`` makes of the recordings, the header and the arrays of a file. ``DataError`` if it is damaged, or of
+    another version or other ``features``."""
     with raising(DataError, f"{path}: expected a pack of speech features, could not read it", *DAMAGED_ARCHIVE):
         data = read_limited(path, _MAX_BYTES)
-        arrays = unpacked(data)
+        arrays = _unpacked(data)
         header = json.loads(arrays["header"].tobytes().decode())
-        if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
+        if header["version"] != PACK_VERSION or header.get("features") != features:
             raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
-        return read(path, header, arrays, data)
+        recordings = tuple(
+            PackedRecording(one["source"], one["speaker"], one["frames"], tuple(map(tuple, one["utterances"])))
+            for one in header["recordings"]
+        )
+        digest = hashlib.sha256(data).hexdigest()
+        own = PackedSpeech(path=path, recordings=recordings, licence=header["licence"], digest=digest)
+        return read(own, header, arrays)
 
 
-def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
+def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
     """The arrays of a file's bytes. ``ValueError`` for more than ``_MAX_UNPACKED``, and other errors for no pack."""
     decompressor = lzma.LZMADecompressor()
     content = decompressor.decompress(data, max_length=_MAX_UNPACKED)
@@ -273,36 +294,24 @@ def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
         return {name: arrays[name] for name in arrays.files}
 
 
-def _recognised(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> RecognisedPack:
+def _recognised(own: PackedSpeech, header: dict[str, Any], arrays: Arrays) -> RecognisedPack:
     counts = arrays["phoneme_counts"].astype(np.int64)
-    recordings = tuple(
-        PackedRecording(
-            recording["source"],
-            recording["speaker"],
-            recording["frames"],
-            tuple((s, e, t) for s, e, t in recording["utterances"]),
-        )
-        for recording in header["recordings"]
-    )
     tokens, losses = arrays["phoneme_tokens"], arrays["phoneme_losses"]
     return RecognisedPack(
-        path=path,
-        recordings=recordings,
-        licence=header["licence"],
+        **vars(own),
         phonemes=Phonemes(np.concatenate([[0], np.cumsum(counts)]), tokens, losses),
         phonemes_digest=header["phonemes_digest"],
-        digest=hashlib.sha256(data).hexdigest(),
         mfcc_codec=_codec(arrays, "mfcc") if "mfcc" in arrays else None,
         mfcc_codes=arrays.get("mfcc"),
     )
 
 
-def _codec(arrays: _Arrays, name: str) -> BlockCodec:
+def _codec(arrays: Arrays, name: str) -> BlockCodec:
     return BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"])
 
 
-def _pack(path: Path, header: dict[str, Any], arrays: _Arrays, data: bytes) -> SpeechPack:
-    heard = _recognised(path, header, arrays, data)
+def _pack(own: PackedSpeech, header: dict[str, Any], arrays: Arrays) -> SpeechPack:
+    heard = _recognised(own, header, arrays)
     codec, digest = _codec(arrays, "embedding"), header["embedding_digest"]
     mfcc = _codec(arrays, "mfcc").decode(arrays["mfcc"])
     embeddings = codec.decode(arrays["embedding"]).astype(np.float16)
