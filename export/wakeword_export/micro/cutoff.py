@@ -18,8 +18,8 @@ from wakeword_tools.measure.point_choice import supported_target
 from wakeword_tools.measure.rates import RateKind, Target
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 
-MIN_CUTOFF, MAX_CUTOFF = 94, 234
-"""Below the one a network is not sure, however little was heard. Above the other few words are found, and half an hour of
+MIN_CUTOFF, MAX_CUTOFF = 94, 242
+"""Below the one a network is not sure, however little was heard. Above the other fewer words are found, and a few hours of
 speech can hold one stretch that is as like the word as the word itself."""
 _LARGEST = 255 * MICRO_WINDOW
 _WARM_UP = 34

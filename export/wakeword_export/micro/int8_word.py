@@ -27,9 +27,9 @@ OF_LOGIT = Range.of(-6, 6)
 _COUNTS, _OFFSET = 2.0, 3.25
 """How much the fit counts, and what is added, so that cutoffs lie where a student alone has them. Of 1, 1.5, 2, 2.5 and 3
 two of three words chose 2 for the third, whichever it was, with an earlier network."""
-ALONE, BESIDE, OF_HEAD = 1 / 2, 1 / 3, 1 / 6
-"""The shares of a student's logit without a head and with one, and of a head's: all are halved, as the outputs of many
-words would be 255 else, and each of three parts counts a third."""
+ALONE, BESIDE = 1 / 2, 1 / 4
+"""The shares of a student's logit without a head, and of both where there is one: all are halved, as the outputs of many
+words would be 255 else."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_export.micro.int8_phonemes import MicroPhonemes
-from wakeword_export.micro.int8_word import ALONE, BESIDE, OF_HEAD
+from wakeword_export.micro.int8_word import ALONE, BESIDE
 from wakeword_export.micro.mixed_net import Int8Net
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_export.student.heard_scenes import heard_scenes
@@ -107,7 +107,7 @@ class PartWork(WholeWork[PartItem]):
         shape, heard = heard_shape(phonemes), heard_scenes(scenes, phonemes, generator)
         network = fit_student(heard, self._config, shape, thinned=thinned, seed=self._seed)
         windows = StudentBatches(heard, self._config, generator, shape).clean(WINDOWS)
-        return quantised([network], windows.numpy(), OF_HEAD).arrays()
+        return quantised([network], windows.numpy(), BESIDE).arrays()
 
 
 def student_of(
