@@ -138,6 +138,7 @@ def test_a_package_of_data_holds_what_training_reads(folder: Path, others: Seque
     (package,) = own["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     held = {path.name for path in (folder / package).iterdir()}
     assert held >= {"__init__.py", "starter.pack", "noise.pack", *others}
+    assert (held >= {"starter-micro.pack", "others-micro.pack"}) is (folder is BACKGROUND)
 
 
 def alone(program: str) -> "subprocess.CompletedProcess[str]":

@@ -1,7 +1,7 @@
 """Makes packs of microWakeWord's features, for words of its engines.
 
-``python -m scripts.make_micro_pack FOLDER``: ``starter-micro.pack``, the speech with which ``starter.pack`` begins, from
-the folder that ``scripts.make_pack`` was given first. With ``--all OUT``: all recordings of a folder, with their
+``python -m scripts.make_micro_pack FOLDER``: ``starter-micro.pack``, the speech of ``starter.pack``, from the folder
+that ``scripts.make_pack`` was given. With ``--all OUT``: all recordings of a folder, with their
 transcripts. The same recordings give the same bytes.
 """
 
@@ -14,21 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scripts.make_pack import all_turns, packed_recordings, write_packed
+from wakeword.base.errors import DataError
 from wakeword_export.micro.filterbank import FRAME, micro_features
 from wakeword_export.student.rounded_pack import MICRO_FEATURES, encoded_frames
-from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
-from wakeword_train.pack.starter import MICRO, STARTER, PackedRecording, SpeechPack, hours_of, pack_path, read_pack
-
-
-def turns_of(folder: Path, pack: SpeechPack) -> list[tuple[TimedText, list[TranscribedSpeech]]]:
-    """What the people of a pack say in a folder, with its texts."""
-    wanted = {(one.source, one.speaker) for one in pack.recordings}
-    utterances = read_transcripts(folder)
-    return [
-        (turn, [one for one in utterances if one.path == turn.path and turn.start <= one.start < turn.end])
-        for turn in turns(utterances)
-        if (turn.path.stem, turn.speaker) in wanted
-    ]
+from wakeword_train.pack.starter import (
+    MICRO,
+    STARTER,
+    SUFFIX,
+    PackedRecording,
+    hours_of,
+    pack_path,
+    read_pack,
+)
 
 
 def write_micro_pack(
@@ -47,8 +44,15 @@ def main() -> None:
     parser.add_argument("--all", type=Path, metavar="OUT", help="the file to write, of all recordings")
     parser.add_argument("--licence", default="CC-BY-4.0")
     given = parser.parse_args()
-    out = given.all or pack_path(MICRO)
-    found = all_turns(given.folder) if given.all else turns_of(given.folder, read_pack(pack_path(STARTER)))
+    starter, found = pack_path(STARTER), all_turns(given.folder)
+    out = given.all or starter.with_name(f"{MICRO}{SUFFIX}")
+    if given.all is None:
+        wanted = {(one.source, one.speaker) for one in read_pack(starter).recordings}
+        found = [one for one in found if (one[0].path.stem, one[0].speaker) in wanted]
+        if len(found) != len(wanted):
+            raise DataError(
+                f"{given.folder}: expected the recordings of {starter.name}, got {len(found)} of {len(wanted)}"
+            )
     recordings, frames = [], []
     for recording, samples in packed_recordings(found):
         recordings.append(recording)

@@ -104,7 +104,8 @@ class TrainConfig:
     """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
     starter_pack: str = ""
     """Background that needs no recordings: ``starter`` for the features of speech that the extra ``train`` installs, or a
-    file that ``python -m scripts.make_pack`` wrote; none if empty. ``background_evidence`` is also the share of its
+    file that ``python -m scripts.make_pack`` wrote; none if empty. A student for microWakeWord's engines hears the first,
+    whatever this is. ``background_evidence`` is also the share of its
     speakers that the first stage is not trained on."""
     hold_out_recorded: bool = False
     """Keep every recorded positive, and all other clips of its speakers, for the test."""

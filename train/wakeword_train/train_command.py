@@ -88,7 +88,7 @@ def _train(
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
     _note_all(describe_plan(settings, folders))
     if options.engine is not None:
-        note(f"then its network for {options.engine}: some 37 minutes of a core more, with its clips by natural voices")
+        note(f"then its network for {options.engine}: some 30 minutes of a core more, with its clips by natural voices")
     with phases_shown(phases_of(settings)) as events:
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor

@@ -35,7 +35,10 @@ def read_micro_pack(path: Path) -> MicroPack:
 
 
 def _micro_pack(own: PackedSpeech, _: dict[str, Any], arrays: Arrays) -> MicroPack:
-    return MicroPack(**vars(own), frames=decoded_frames(arrays["codes"], arrays["mean"]))
+    frames = decoded_frames(arrays["codes"], arrays["mean"])
+    if len(frames) != sum(one.frames for one in own.recordings):
+        raise ValueError(f"it has {len(frames)} frames, and recordings of another length")
+    return MicroPack(**vars(own), frames=frames)
 
 
 def decoded_frames(codes: NDArray[np.int8], mean: Array) -> NDArray[np.uint8]:

@@ -12,8 +12,6 @@ _WIDEST_BANDS, _WIDEST_FRAMES = 5, 8
 """The masks of silence, two of each in a window."""
 _MIN_SPREAD = 0.3
 """So that a channel without any sound in it is not divided by nothing."""
-_SQUARED = 1e-6
-"""The least square of a spread: a root has no slope at 0."""
 
 
 def varied(windows: Tensor, generator: torch.Generator) -> Tensor:
@@ -35,9 +33,8 @@ def restyled(windows: Tensor, share: float, generator: torch.Generator | None = 
     batch = len(windows)
     mean = windows.mean(dim=1, keepdim=True)
     apart = windows - mean
-    spread = (
-        apart.square().mean(dim=1, keepdim=True).clamp_min(_SQUARED).sqrt() + _MIN_SPREAD
-    )  # std takes 20 times as long
+    # torch.std takes 20 times as long. A root has no slope at 0.
+    spread = apart.square().mean(dim=1, keepdim=True).clamp_min(1e-6).sqrt() + _MIN_SPREAD
     other = torch.randperm(batch, generator=generator)
     part = torch.rand(batch, 1, 1, generator=generator) * (torch.rand(batch, 1, 1, generator=generator) < share)
     scale = torch.lerp(spread, spread[other], part) / spread

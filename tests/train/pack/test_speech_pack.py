@@ -27,7 +27,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, packed_clips, rounded
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack import starter
-from wakeword_train.pack.starter import BACKGROUND_PACKAGE, BLOCK, STARTER, SpeechPack, pack_path, read_pack
+from wakeword_train.pack.starter import BACKGROUND_PACKAGE, BLOCK, OTHERS, STARTER, SpeechPack, pack_path, read_pack
 from wakeword_train.training import gather_clips
 
 
@@ -144,6 +144,9 @@ def test_the_starter_pack_is_that_of_the_checkout_or_of_the_installed_package(
         (package / name).touch()
     monkeypatch.syspath_prepend(package.parent)
     assert pack_path(STARTER) == package / "starter.pack"
+    # An older package lacks the newer packs.
+    with pytest.raises(ConfigError, match=r"others-micro\.pack of wakeword-background 1\.4 or newer"):
+        pack_path(OTHERS)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 200])

@@ -72,9 +72,9 @@ STARTER, NOISE, MICRO, OTHERS, FOREIGN = "starter", "noise", "starter-micro", "o
 and microWakeWord's features of the same speech, for students, and of other people's, for their cutoffs; ``languages`` has
 speech of other languages, each recording's name begins with its code."""
 _SINCE = {NOISE: "1.3", MICRO: "1.4", OTHERS: "1.4"}
-"""The version of the package that a pack is as it is since."""
+"""The version of the package that first had a pack as it is now."""
 BACKGROUND_PACKAGE = "wakeword_background"
-"""The package that holds it: 14 MB that a computer which only listens does not need."""
+"""The package that holds it: 29 MB that a computer which only listens does not need."""
 SUFFIX = ".pack"
 FRAMES_A_SECOND = 100
 FRAMES_OF_PHONEME = 2
@@ -219,8 +219,7 @@ def pack_path(name: str) -> Path:
     path = _installed_path(name) if name == STARTER or name in _SINCE else Path(name)
     if path is None:
         raise ConfigError(
-            "expected the package wakeword-background, which holds the starter pack, found none: install wakeword[train], "
-            "or set starter_pack to a file of your own"
+            f"expected the package wakeword-background, which holds {name}{SUFFIX}, found none: install wakeword[train]"
         )
     if name in _SINCE and not path.is_file():
         raise ConfigError(
@@ -273,7 +272,9 @@ def read_packed(
         if header["version"] != PACK_VERSION or header.get("features") != features:
             raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
         recordings = tuple(
-            PackedRecording(one["source"], one["speaker"], one["frames"], tuple(map(tuple, one["utterances"])))
+            PackedRecording(
+                one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"])
+            )
             for one in header["recordings"]
         )
         digest = hashlib.sha256(data).hexdigest()
