@@ -83,8 +83,8 @@ class StudentConfig:
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
     least_recall: Annotated[float, Within(0.0, 0.999)] = 0.35
     """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
-    where 69 and 49 % of these were found, some of them said by learners, 94 and 76 % of the people were at half a false
-    accept an hour ("jarvis", "computer")."""
+    where 60 and 70 % of these were found, some of them said by learners, 81 and 75 % of the people were at half a false
+    accept an hour ("onword", "think engine")."""
 
     def __post_init__(self) -> None:
         check_fields(self, " of the student")

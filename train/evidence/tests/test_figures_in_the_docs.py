@@ -324,14 +324,14 @@ def test_the_page_of_students_says_what_phonemes_bring() -> None:
         assert f"| {word}, {one['recordings']} | {' | '.join(cells)} |" in page
         means.append(f"{100 * one['both']['0.5']['clean'][0] / one['recordings']:.0f}")
     found = f"{', '.join(means[:-1])} and {means[-1]} %"
-    assert f"of three words it finds {found} of the recordings of people" in page
-    assert f"of three words trained from their text it found {found}" in MICRO_EXPORTER.expected
-    assert f"often: {found} of three words" in one_line(DOCS.parent / "CHANGELOG.md")
+    assert f"of six words it finds {found} of the recordings of people" in page
+    assert f"of six words trained from their text it found {found}" in MICRO_EXPORTER.expected
+    assert f"often: {found} of six words" in one_line(DOCS.parent / "CHANGELOG.md")
     fired = sum(one["both"][0] for one in content["at_its_own_threshold"].values())
     hours = sum(one["hours"] for one in content["words"].values())
-    assert f"in {hours:.0f} h of other people three words fired {fired / hours:.1f} times an hour" in page
+    assert f"in {hours:.0f} h of other people six words fired {fired / hours:.1f} times an hour" in page
     found_and_fired = [
-        "{}, {} and {}".format(*(one["both"][place] for one in content["at_its_own_threshold"].values()))
+        "{}, {}, {}, {}, {} and {}".format(*(one["both"][place] for one in content["at_its_own_threshold"].values()))
         for place in (1, 0)
     ]
     assert "find {} recordings, with {} false accepts".format(*found_and_fired) in page
