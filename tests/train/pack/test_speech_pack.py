@@ -136,7 +136,7 @@ def test_the_starter_pack_is_that_of_the_checkout_or_of_the_installed_package(
     assert pack_path(STARTER) == assets_folder().parent / "background" / BACKGROUND_PACKAGE / "starter.pack"
     monkeypatch.setattr(starter, "assets_folder", lambda: tmp_path / "assets")
     monkeypatch.setattr(starter, "BACKGROUND_PACKAGE", "a_package_that_is_not_installed")
-    with pytest.raises(ConfigError, match=r"wakeword-background, .* install wakeword\[train\]"):
+    with pytest.raises(ConfigError, match=r"wakeword-background 1\.0 or newer, .* install wakeword\[train\]"):
         pack_path(STARTER)
     package = tmp_path / "site" / "a_package_that_is_not_installed"
     package.mkdir(parents=True)

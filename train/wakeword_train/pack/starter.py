@@ -71,7 +71,7 @@ STARTER, NOISE, MICRO, OTHERS, FOREIGN = "starter", "noise", "starter-micro", "o
 """Names of packs. The extra ``train`` installs the first four: people's speech, noise and music as the recogniser hears it,
 and microWakeWord's features of the same speech, for students, and of other people's, for their cutoffs; ``languages`` has
 speech of other languages, each recording's name begins with its code."""
-_SINCE = {NOISE: "1.3", MICRO: "1.4", OTHERS: "1.4"}
+_SINCE = {STARTER: "1.0", NOISE: "1.3", MICRO: "1.4", OTHERS: "1.4"}
 """The version of the package that first had a pack as it is now."""
 BACKGROUND_PACKAGE = "wakeword_background"
 """The package that holds it: 29 MB that a computer which only listens does not need."""
@@ -216,20 +216,15 @@ class SpeechPack(RecognisedPack):
 
 def pack_path(name: str) -> Path:
     """The file of a pack by its name, or a path. ``ConfigError`` if there is none."""
-    path = _installed_path(name) if name == STARTER or name in _SINCE else Path(name)
-    if path is None:
-        raise ConfigError(
-            f"expected the package wakeword-background, which holds {name}{SUFFIX}, found none: install wakeword[train]"
+    since = _SINCE.get(name)
+    path = _installed_path(name) if since else Path(name)
+    if path is None or path.suffix != SUFFIX or not path.is_file():
+        wanted = (
+            f"{name}{SUFFIX} of wakeword-background {since} or newer, found none: install wakeword[train] again"
+            if since
+            else f"{STARTER!r} or a file ({SUFFIX}) that python -m scripts.make_pack wrote as starter_pack, got {name!r}"
         )
-    if name in _SINCE and not path.is_file():
-        raise ConfigError(
-            f"expected {path} of wakeword-background {_SINCE[name]} or newer, found none: install wakeword[train] again"
-        )
-    if path.suffix != SUFFIX or not path.is_file():
-        raise ConfigError(
-            f"expected {STARTER!r} or a file ({SUFFIX}) that python -m scripts.make_pack wrote as starter_pack, "
-            f"got {name!r}"
-        )
+        raise ConfigError(f"expected {wanted}")
     return path
 
 
