@@ -6,8 +6,9 @@ import numpy as np
 import soundfile
 
 from wakeword_tools.clips.manifest import write_manifest
-from wakeword_tools.kinds import Split
+from wakeword_tools.kinds import WORD_KINDS, Split
 from wakeword_train.config import AugmentationConfig, NetworkConfig, ScheduleConfig, SecondStageConfig, TrainConfig
+from wakeword_train.data.clips import Clip, read_folder
 
 RATE = 16_000
 
@@ -79,3 +80,26 @@ def write_voices(root: Path, pitches: tuple[float, ...], text: str) -> Path:
         rows.append({"file": f"{index}.wav", "text": text, "source": f"voice:{index % 9}", "split": split.value})
     write_manifest(root, rows)
     return root
+
+
+def run_of_tones(root: Path) -> Path:
+    """The folder of a training of "updown" with a few clips, as ``wakeword train`` leaves it in ``root``."""
+    random, run = np.random.default_rng(0), root / "updown"
+    sounds = {"positives": (400.0, 2_000.0), "near_negatives": (2_000.0, 400.0), "negatives": (400.0,)}
+    for kind, pitches in sounds.items():
+        for split in (Split.TRAIN, Split.VALIDATION):
+            folder, rows = run / "synthesised" / f"{kind}-{split}-{'0' * 12}", []
+            for number in range(8):
+                name = f"{number}.wav"
+                rows.append({"file": name, "text": "updown", "source": f"{split} {number % 3}", "split": split})
+                folder.mkdir(parents=True, exist_ok=True)
+                soundfile.write(folder / name, tones(pitches, random), 16_000)
+            write_manifest(folder, rows)
+    return run
+
+
+def clips_of_run(run: Path) -> list[Clip]:
+    """The clips in such a folder."""
+    kinds = {kind.plural: kind for kind in WORD_KINDS}
+    folders = sorted((run / "synthesised").iterdir())
+    return [clip for folder in folders for clip in read_folder(folder, kinds[folder.name.split("-")[0]])]

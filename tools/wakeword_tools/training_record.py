@@ -9,6 +9,8 @@ from wakeword.base.files import DAMAGED
 
 STUDENT_FILE = "student.npz"
 """A network for microWakeWord's engines that was taught the word."""
+HEAD_FILE = "head.npz"
+"""Heads for openWakeWord's engines that were taught the word."""
 DAMAGED_ARCHIVE = (OSError, *DAMAGED, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error, lzma.LZMAError)
 """What numpy and its libraries raise for a file of arrays that is damaged, or has other ones than expected."""
 HEAD_ALONE_KEY = "alone"

@@ -29,7 +29,7 @@ from wakeword_train.points import TYPED, base_model
 from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_voices, phases_of
 from wakeword_train.report.report_html import page
 from wakeword_train.text_first import keep_the_better
-from wakeword_train.train_options import TrainOptions
+from wakeword_train.train_options import TAUGHT_FOR, TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders
 
@@ -75,7 +75,7 @@ def _train(
     *,
     text_first: bool,
 ) -> Path:
-    teach = None if options.engine is None else CROSS_PACKAGE["student_teacher"].load()(settings)
+    teach = None if options.engine is None else CROSS_PACKAGE[options.engine].load()(settings)
     own = options.work / file_stem(settings.keyword)
     trained = own / f"{own.name}-trained.onnx"
     if out.absolute() == trained.absolute():
@@ -88,7 +88,7 @@ def _train(
     lacks_voices = lacks_natural_voices(settings) and not (options.install_voices and _installed_voices())
     _note_all(describe_plan(settings, folders))
     if options.engine is not None:
-        note(f"then its network for {options.engine}: some 30 minutes of a core more, with its clips by natural voices")
+        note(f"then its network for {options.engine}: {TAUGHT_FOR[options.engine]} more")
     with phases_shown(phases_of(settings)) as events:
         result = train_model(
             settings, folders, out, work=options.work, device=options.device.value, events=events, executor=executor

@@ -26,6 +26,11 @@ class _Device(StrEnum):
 _BASE = option(
     "--from", "Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).", "MODEL"
 )
+TAUGHT_FOR = {
+    "openwakeword": "some 4 minutes of a core",
+    "microwakeword": "some 30 minutes of a core, with its clips by natural voices",
+}
+"""Engines that get networks of their own, and what one takes."""
 _SAVED = option(
     "--extend-negatives", "False accepts saved by evaluate --save-errors, to train against; repeatable.", "DIR"
 )
@@ -64,17 +69,17 @@ class TrainOptions:
     seed: Annotated[int | None, number_option("--seed", "N", 0, MAX_SEED, "Random seed.")] = None
     work: Annotated[Path, option("--work", "For synthesised clips.", "DIR")] = Path("runs")
     report: Annotated[bool, option("--report/--no-report", "Write a page about the model beside it (.html).")] = True
-    engine: Annotated[str | None, option("--for", "Then train a network for it too: microwakeword.", "ENGINE")] = None
+    engine: Annotated[
+        str | None, option("--for", f"Then train a network for it too: {' or '.join(TAUGHT_FOR)}.", "ENGINE")
+    ] = None
     jobs: JobsOption = None
     ray: RayOption = None
 
     def __post_init__(self) -> None:
         if "," in self.word or Path(self.word).is_file():
             raise typer.BadParameter(f"expected a word or a phrase, got {self.word!r}; files are for --from")
-        if self.engine not in (None, "microwakeword"):
-            raise typer.BadParameter(
-                f"expected --for microwakeword, which has networks of its own, got {self.engine!r}"
-            )
+        if self.engine not in (None, *TAUGHT_FOR):
+            raise typer.BadParameter(f"expected --for {' or '.join(TAUGHT_FOR)}, got {self.engine!r}")
         if self.now:
             return
         require("train", "wakeword_train", "torch", "torchaudio", "onnx", "scipy")

@@ -42,9 +42,9 @@ class ExportOptions:
             (MAX_FA_PER_HOUR - 1) // 4,  # the lax threshold allows four times as many
         ),
     ] = DEFAULT_FA_PER_HOUR
-    work: Annotated[
-        Path, option("--work", "Where `wakeword train` kept the word's clips; for microwakeword.", "DIR")
-    ] = Path("runs")
+    work: Annotated[Path, option("--work", "Where `wakeword train --for ENGINE` kept its network.", "DIR")] = Path(
+        "runs"
+    )
 
 
 @command

@@ -95,10 +95,11 @@ def head_weights(data: bytes) -> dict[str, Array]:
     return {name: value.astype(np.float32) for name, value in graph.values.items()}
 
 
-def logit_of_head(graph: HeadGraph, head: Mapping[str, Array]) -> int:
-    """The logit of a head, ``(1, 1)``; its GRU as 16 steps: a recurrent operator would need an extension."""
-    units = len(head["projection_bias"])
-    steps, row, wide = HEAD_EMBEDDINGS, (1, units), (1, 3 * units)
+def logit_of_head(graph: HeadGraph, head: Mapping[str, Array], rows: int | None = None) -> int:
+    """The logit of a head on ``rows`` of a tensor, by default the embeddings, ``(1, 1)``. Its GRU is a step for each row: a
+    recurrent operator would need an extension."""
+    units, rows = len(head["projection_bias"]), graph.embeddings if rows is None else rows
+    steps, row, wide = graph.shape(rows)[0], (1, units), (1, 3 * units)
     biases = head["gru_B"][0]
 
     def parts(inputs: int, count: int, axis: int, shape: Sequence[int]) -> list[int]:
@@ -107,7 +108,7 @@ def logit_of_head(graph: HeadGraph, head: Mapping[str, Array]) -> int:
         graph.add(flat.SPLIT, [where, inputs], outputs, (0, "Int32", count))
         return outputs
 
-    projected = graph.linear(graph.embeddings, head["projection"].T, head["projection_bias"], RELU)
+    projected = graph.linear(rows, head["projection"].T, head["projection_bias"], RELU)
     gates = parts(graph.linear(projected, head["gru_W"][0], biases[: 3 * units]), steps, 0, wide)
     state, states = graph.constant(np.zeros(row, np.float32)), []
     weight, bias = graph.constant(head["gru_R"][0]), graph.constant(biases[3 * units :])

@@ -7,30 +7,38 @@ embeddings.
 import base64
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ModelError
 from wakeword.base.files import write_json
 from wakeword.base.version import __version__
-from wakeword.format.card import ModelCard
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import encoders_folder
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
-from wakeword_export import flat_model as flat
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.listener import HeadListener, exported_scores
 from wakeword_export.head.oww_features import OwwFeatures
-from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word
-from wakeword_export.head.slider_points import LAX, STRICT, USUAL_THRESHOLD, calibrated, guessed, moved, noted
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_phonemes
+from wakeword_export.head.slider_points import (
+    LAX,
+    STRICT,
+    USUAL_THRESHOLD,
+    HeadPoint,
+    calibrated,
+    guessed,
+    moved,
+    noted,
+)
+from wakeword_export.head.taught_head import TaughtHeads, digest_beside, logit_of_taught, read_taught_heads
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
-from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
+from wakeword_tools.training_record import HEAD_ALONE_KEY, HEAD_FILE
 
-_FIT_COUNTS = 7.0
-"""Logits of the head that a nat of each phoneme counts (train/evidence/results/export-phonemes.md)."""
 _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "
     "given: --background with hours of speech without the word measures it as openWakeWord hears"
@@ -40,6 +48,8 @@ _MOVED = (
     "background{asked}, moved by what its phonemes do in the starter pack's speech; --background with hours of speech "
     "without the word measures it as openWakeWord hears"
 )
+_FOR = "with --for openwakeword"
+_TAUGHT = "the head, beside heads on what a small network hears of phonemes, with the word's phonemes"
 _ALONE = "the head alone, without the word's phonemes"
 _BOTH = "the head, with the word's phonemes as a small network hears them"
 _GUESSED = (
@@ -50,33 +60,21 @@ _GUESSED = (
 
 def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise."""
-    card, content, speech = order.model.card, None, None
-    graph, features = HeadGraph(), OwwFeatures(encoders_folder() / EMBEDDING_FILE)
+    card, content = order.model.card, None
     metadata, _ = checked_metadata(order.data)
-    weights = head_weights(base64.b64decode(metadata[HEAD_KEY]))
-    head = logit_of_head(graph, weights)
-    logit, known = head_with_phonemes(graph, head, card), noted(card, order.fa_per_hour)
-    measured = order.recordings.files.get(Kind.BACKGROUND)
-    if not measured and logit != head:
-        speech = None if known is None or order.speech is None else order.speech(card)
-        if speech is None:  # nothing says how often both fire: the head alone
-            graph = HeadGraph()
-            head = logit = logit_of_head(graph, weights)
+    own = base64.b64decode(metadata[HEAD_KEY])
+    measured, taught = order.recordings.files.get(Kind.BACKGROUND), _taught(order, own)
+    features = OwwFeatures(encoders_folder() / EMBEDDING_FILE)
+    graph, logit, point, lines, of_what = (
+        _own(order, own, features) if taught is None else _of_taught(order, own, taught)
+    )
     listener = HeadListener(graph.runner(logit), features)
-    point, lines = guessed(card), [_GUESSED]
-    if known is not None:
-        point, rate = known.point, known.rate
-        asked = "" if rate == order.fa_per_hour else f", where {order.fa_per_hour:g} was asked for"
-        lines = [(_NOTED if speech is None else _MOVED).format(rate=rate, hours=known.hours, asked=asked)]
-        if speech is not None:
-            order.report(f"listening to {speech[1]:.1f} h of the starter pack's speech")
-            point = moved(point, rate, HeadListener(graph.runner(head), features), listener, *speech)
     if measured:
         order.report(f"listening to {len(measured)} recordings of background as openWakeWord does")
         scores = exported_scores(listener, order.recordings, warn=order.report)
         point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
         lines, content = promise.lines(), promise.to_json()
-    lines = [*lines, _ALONE if logit == head else _BOTH]
+    lines = [*lines, of_what]
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
     after = {"the noise after a reset": np.concatenate(resets)}
     require_silence(listener.scores, point.threshold(USUAL_THRESHOLD), after)
@@ -94,15 +92,54 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     return lines
 
 
-def head_with_phonemes(graph: HeadGraph, head: int, card: ModelCard) -> int:
-    """The logit of a head with what its word's phonemes say; the same logit if nothing is known of them."""
-    assert card.verifier is not None
-    if card.language != ENGLISH:
-        return head  # no other speech taught the network
-    fit = fit_of_word(graph, EmbeddedPhonemes.read(), card.verifier.phonemes, card.verifier.phoneme_losses)
-    if fit is None:
-        return head
-    return graph.joined(flat.ADD, head, graph.scaled(fit, _FIT_COUNTS))
+class _Judge(NamedTuple):
+    """What listens, and where it is to fire."""
+
+    graph: HeadGraph
+    logit: int
+    point: HeadPoint
+    lines: list[str]
+    """What is known of the point without recordings."""
+    of_what: str
+
+
+def _own(order: ExportOrder, own: bytes, features: OwwFeatures) -> _Judge:
+    """The head of the model, and its phonemes where it is known how often both fire."""
+    card, graph, speech, weights = order.model.card, HeadGraph(), None, head_weights(own)
+    head = logit_of_head(graph, weights)
+    logit = with_phonemes(graph, head, card, EmbeddedPhonemes.read())
+    known = noted(card.training.get("head"), order.fa_per_hour)
+    if not order.recordings.files.get(Kind.BACKGROUND) and logit != head:
+        speech = None if known is None or order.speech is None else order.speech(card)
+        if speech is None:  # nothing says how often both fire: the head alone
+            graph = HeadGraph()
+            head = logit = logit_of_head(graph, weights)
+    point, lines, of_what = guessed(card), [_GUESSED], _ALONE if logit == head else _BOTH
+    if known is not None:
+        point, lines = known.point, [(_NOTED if speech is None else _MOVED).format(**known.told(order.fa_per_hour))]
+        if speech is not None:
+            order.report(f"listening to {speech[1]:.1f} h of the starter pack's speech")
+            alone, both = (HeadListener(graph.runner(one), features) for one in (head, logit))
+            point = moved(point, known.rate, alone, both, *speech)
+    return _Judge(graph, logit, point, lines, of_what)
+
+
+def _of_taught(order: ExportOrder, own: bytes, taught: TaughtHeads) -> _Judge:
+    """Heads that were taught for this."""
+    graph, known = HeadGraph(), noted({HEAD_ALONE_KEY: taught.alone}, order.fa_per_hour)
+    if known is None:
+        raise ModelError(f"expected how often the heads in {order.run} fire, found nothing: train again, {_FOR}")
+    logit = logit_of_taught(graph, taught.heads, own, order.model.card)
+    return _Judge(graph, logit, known.point, [_NOTED.format(**known.told(order.fa_per_hour))], _TAUGHT)
+
+
+def _taught(order: ExportOrder, own: bytes) -> TaughtHeads | None:
+    """The heads that were taught with the model, if they were."""
+    taught = read_taught_heads(order.run / HEAD_FILE)
+    if taught is None or taught.digest == digest_beside(own):
+        return taught
+    order.report(f"the heads in {order.run} are of another model or version, so the model's own head is exported")
+    return None
 
 
 _README = """\
@@ -126,4 +163,4 @@ _EXPECTED = (
     "some ten minutes on two cores; six words trained from their text, at the thresholds that their exports took, found "
     "88 % of the recordings of people and fired 0.3 times an hour"
 )
-EXPORTER = Exporter("openwakeword", write, require_second_stage, _EXPECTED)
+EXPORTER = Exporter("openwakeword", write, require_second_stage, _EXPECTED, "openwakeword")

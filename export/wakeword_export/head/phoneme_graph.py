@@ -13,12 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.base.types import Array
+from wakeword.format.card import ModelCard
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.verify.phoneme_verifier import BETWEEN, SoundTokens, sounds_of_ways
 from wakeword_export import flat_model as flat
 from wakeword_export.head.float_graph import RELU, HeadGraph
+from wakeword_tools.engines.languages import ENGLISH
 
-_NETWORK_FILE = Path(__file__).with_name("phonemes.npz")
+PHONEMES_FILE = Path(__file__).with_name("phonemes.npz")
+FIT_COUNTS = 7.0
+"""Logits of the head that a nat of each phoneme counts (train/evidence/results/export-phonemes.md)."""
 _NEVER = np.float32(-1e6)
 """What a path costs that there is not: far more than any that there is."""
 
@@ -37,7 +41,7 @@ class EmbeddedPhonemes:
     Each layer but the first and the last is added to what it gets."""
 
     @classmethod
-    def read(cls, path: Path = _NETWORK_FILE) -> "EmbeddedPhonemes":
+    def read(cls, path: Path = PHONEMES_FILE) -> "EmbeddedPhonemes":
         """The network in its file."""
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}
@@ -48,8 +52,8 @@ class EmbeddedPhonemes:
         outside, tokens = arrays["outside"].astype(np.float32), tuple(arrays["tokens"].tolist())
         return cls(tokens, outside, int(arrays["early"]), layers)
 
-    def token_logits(self, graph: HeadGraph) -> int:
-        """The logits of the tokens in a look, ``(outputs, tokens)``."""
+    def heard(self, graph: HeadGraph) -> int:
+        """What the last layer but one gives for a look, ``(steps, width)``: embeddings and steps before."""
         steps = self.early + graph.shape(graph.embeddings)[0]
         places = graph.constant(np.add.outer(np.arange(steps), np.arange(3)).astype(np.int32))
         rows, early, outside = graph.embeddings, self.early, self.outside
@@ -61,8 +65,25 @@ class EmbeddedPhonemes:
             found = graph.linear(graph.shaped(threes, steps, 3 * len(outside)), weight, bias, RELU)
             rows = graph.joined(flat.ADD, rows, found) if number else found
             early, outside = 0, np.zeros(len(bias), np.float32)
-        logits = graph.linear(rows, *self.layers[-1])
-        return graph.shaped(logits, steps * graph.shape(logits)[1] // len(self.tokens), len(self.tokens))
+        return rows
+
+    def heard_looks(self, looks: Array) -> Array:
+        """The same for looks ``(looks, 16, 96)`` -> ``(looks, steps, width)``."""
+        rows, early, outside = looks, self.early, self.outside
+        for number, (weight, bias) in enumerate(self.layers[:-1]):
+            before, after = (np.tile(outside, (len(looks), count, 1)) for count in (early + 1, 1))
+            padded = np.concatenate([before, rows, after], axis=1)
+            threes = np.concatenate([padded[:, :-2], padded[:, 1:-1], padded[:, 2:]], axis=2)
+            found = np.maximum(threes @ weight.T + bias, 0)
+            rows = rows + found if number else found
+            early, outside = 0, np.zeros(len(bias), np.float32)
+        return rows
+
+    def token_logits(self, graph: HeadGraph, heard: int) -> int:
+        """The logits of the tokens by what was heard, ``(outputs, tokens)``."""
+        logits = graph.linear(heard, *self.layers[-1])
+        count = graph.shape(logits)[0] * graph.shape(logits)[1]
+        return graph.shaped(logits, count // len(self.tokens), len(self.tokens))
 
 
 def known_ways_of(
@@ -77,20 +98,45 @@ def known_ways_of(
 
 
 def fit_of_word(
-    graph: HeadGraph, network: EmbeddedPhonemes, variants: Sequence[Variant], losses: Sequence[TokenLosses]
+    graph: HeadGraph,
+    network: EmbeddedPhonemes,
+    variants: Sequence[Variant],
+    losses: Sequence[TokenLosses],
+    heard: int | None = None,
 ) -> int | None:
     """How well the best of some ways to say a word fits in a look, per phoneme: ``(1, 1)``, at most 0.
 
-    ``variants``, ``losses``: as ``KeywordPhonemes`` takes them. ``None`` if the network lacks a phoneme of each way.
+    ``variants``, ``losses``: as ``KeywordPhonemes`` takes them; ``heard``: what ``network.heard`` gave, if it did.
+    ``None`` if the network lacks a phoneme of each way.
     """
     known = known_ways_of(network.tokens, variants, losses)
-    return _Search(graph, network).best(known) if known else None
+    if not known:
+        return None
+    return _Search(graph, network, network.heard(graph) if heard is None else heard).best(known)
+
+
+def with_phonemes(
+    graph: HeadGraph,
+    logit: int,
+    card: ModelCard,
+    network: EmbeddedPhonemes,
+    heard: int | None = None,
+    *,
+    counts: float = FIT_COUNTS,
+) -> int:
+    """A logit with what the phonemes of the word of ``card`` say; ``heard`` as in ``fit_of_word``. The same logit if
+    nothing is known of them, or another language has them: no other speech taught the network."""
+    assert card.verifier is not None
+    if card.language != ENGLISH:
+        return logit
+    fit = fit_of_word(graph, network, card.verifier.phonemes, card.verifier.phoneme_losses, heard)
+    return logit if fit is None else graph.joined(flat.ADD, logit, graph.scaled(fit, counts))
 
 
 class _Search:
-    def __init__(self, graph: HeadGraph, network: EmbeddedPhonemes) -> None:
+    def __init__(self, graph: HeadGraph, network: EmbeddedPhonemes, heard: int) -> None:
         self._graph, self._tokens = graph, network.tokens
-        logits = network.token_logits(graph)
+        logits = network.token_logits(graph, heard)
         self._outputs = graph.shape(logits)[0]
         self._lost = graph.joined(flat.SUB, logits, graph.most(logits, 1))
         ends = np.arange(self._outputs + 1)

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,11 +62,19 @@ class Noted(NamedTuple):
     """The lowest that was noted if a lower one is asked for."""
     hours: float
 
+    def told(self, fa_per_hour: float) -> dict[str, object]:
+        """For a line about it, if that rate was asked for."""
+        asked = "" if self.rate == fa_per_hour else f", where {fa_per_hour:g} was asked for"
+        return {"rate": self.rate, "hours": self.hours, "asked": asked}
 
-def noted(card: ModelCard, fa_per_hour: float) -> Noted | None:
-    """``None`` if the training noted nothing of use. Between its rates the logit is interpolated by their logarithm."""
+
+def noted(head: Any, fa_per_hour: float) -> Noted | None:
+    """``None`` if a training noted nothing of use. Between its rates the logit is interpolated by their logarithm.
+
+    ``head``: the record of the head in a model's card.
+    """
     try:
-        alone = card.training["head"][HEAD_ALONE_KEY]
+        alone = head[HEAD_ALONE_KEY]
         hours = float(alone["hours"])
         rates, logits = np.array(alone["points"], np.float64).T
     except (KeyError, TypeError, ValueError):

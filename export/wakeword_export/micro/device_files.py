@@ -4,27 +4,25 @@ These engines run a small network of a kind of its own: a student, which is trai
 with a second part that hears the phonemes of an English word, and a head on what it hears.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from wakeword.base.errors import CalibrationError, ModelError, reason_of
-from wakeword.base.files import replacing, write_json
+from wakeword.base.errors import CalibrationError, ModelError
+from wakeword.base.files import write_json
 from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.listener import exported_scores
+from wakeword_export.kept_networks import Arrays, read_networks, write_networks
 from wakeword_export.micro.cutoff import MicroListener, chosen_cutoff, threshold_of
 from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
 from wakeword_export.micro.mixed_net_file import micro_tflite_bytes
 from wakeword_export.trial import TRIED, require_silence
 from wakeword_tools.kinds import Kind
-from wakeword_tools.training_record import DAMAGED_ARCHIVE, STUDENT_FILE
+from wakeword_tools.training_record import STUDENT_FILE
 
 WAKE_WORDS = "custom_wake_words"
 """The folder in which Home Assistant looks for words."""
@@ -56,28 +54,20 @@ class MicroStudent:
 def write_student(path: Path, student: MicroStudent) -> None:
     """Write the file; a partial one is never left there."""
     about = {name: getattr(student, name) for name in ("phrase", "cutoff", "lines", "phonemes")}
-    header = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), np.uint8)
-    path.parent.mkdir(parents=True, exist_ok=True)
     of_head = {} if student.head is None else student.head.arrays()
-    arrays = student.net.arrays() | {_HEAD + name: array for name, array in of_head.items()}
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, header=header, **arrays)  # type: ignore[arg-type]  # allow_pickle
+    write_networks(path, about, student.net.arrays() | {_HEAD + name: array for name, array in of_head.items()})
 
 
 def read_student(path: Path) -> MicroStudent | None:
     """The student in a file; ``None`` if there is no file. ``ModelError`` if it cannot be read."""
-    if not path.is_file():
-        return None
-    try:
-        with np.load(path) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        about = json.loads(arrays.pop("header").tobytes().decode())
+
+    def student(about: dict[str, Any], arrays: Arrays) -> MicroStudent:
         of_head = {name.removeprefix(_HEAD): array for name, array in arrays.items() if name.startswith(_HEAD)}
         net, head = Int8Net.from_arrays(arrays), Int8Net.from_arrays(of_head) if of_head else None
         phonemes = str(about.get("phonemes") or "")
         return MicroStudent(about["phrase"], net, int(about["cutoff"]), list(about["lines"]), head, phonemes)
-    except DAMAGED_ARCHIVE as error:
-        raise ModelError(f"{path}: expected microWakeWord's student, got: {reason_of(error)}; train again") from error
+
+    return read_networks(path, "microWakeWord's student", student)
 
 
 _ARENA, _ARENA_OF_ALL = 33_000, 127_000

@@ -7,7 +7,6 @@ import pytest
 
 from wakeword.base.errors import CalibrationError
 from wakeword.base.logistic import logit_of
-from wakeword.format.card import ModelCard
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 from wakeword_export.head.listener import HeadListener
@@ -71,12 +70,12 @@ def test_a_stricter_default_point_moves_the_guess_up() -> None:
     assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)
 
 
-def card_with(alone: object) -> ModelCard:
-    return replace(read_model(shipped_models()["marvin"]).card, training={"head": {"alone": alone}})
+def head_with(alone: object) -> dict[str, object]:
+    return {"alone": alone}
 
 
 def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
-    known = card_with({"hours": 2.0, "points": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]})
+    known = head_with({"hours": 2.0, "points": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]})
     half, one, rare = (noted(known, rate) for rate in (0.5, 1.0, 0.1))
     assert half is not None
     assert one is not None
@@ -92,14 +91,14 @@ def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
     [None, [], "high", [[0.5, "high"]], [[0.0, 1.0]], [[2.0, 1.0], [1.0, 2.0]], [[0.5, float("inf")]], [[1.0]]],
 )
 def test_a_card_that_notes_nothing_of_use_is_as_one_without(points: object) -> None:
-    assert noted(card_with({"hours": 2.0, "points": points}), 0.5) is None
-    assert noted(card_with(points), 0.5) is None
+    assert noted(head_with({"hours": 2.0, "points": points}), 0.5) is None
+    assert noted(head_with(points), 0.5) is None
     for head in (None, [1], "head"):
-        assert noted(replace(card_with(None), training={"head": head}), 0.5) is None
+        assert noted(head, 0.5) is None
 
 
 def test_a_point_beyond_all_scores_is_brought_back() -> None:
-    found = noted(card_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
+    found = noted(head_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
     assert found is not None
     assert 0 < found.point.threshold(STRICT) <= 1
 

@@ -12,7 +12,7 @@ import pytest
 import soundfile
 import torch
 from support.builders import random_model
-from support.small_world import tones
+from support.small_world import clips_of_run, run_of_tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.batch.jobs.job_run import in_this_process
@@ -25,12 +25,11 @@ from wakeword_export.student import teaching
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
 from wakeword_export.student.scenes import SceneMaker
 from wakeword_export.student.teaching import natural_clips, teach_student
-from wakeword_tools.clips.manifest import write_manifest
-from wakeword_tools.kinds import WORD_KINDS, Kind, Split
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.training_record import STUDENT_FILE
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import load_stores
-from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import packed_clips
 from wakeword_train.pack.starter import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
@@ -43,29 +42,11 @@ SMALL = StudentConfig(
     positives=24, near_negatives=16, negatives=16, noise=8, held_out=16, steps=6, batch_size=48, mining_rounds=1,
     mined=20, least_recall=0.0,
 )  # fmt: skip
-PITCHES = {"positives": (400.0, 2_000.0), "near_negatives": (2_000.0, 400.0), "negatives": (400.0,)}
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training with a few clips, as `wakeword train` leaves it."""
-    root, random = tmp_path_factory.mktemp("runs") / "updown", np.random.default_rng(0)
-    for kind, pitches in PITCHES.items():
-        for split in (Split.TRAIN, Split.VALIDATION):
-            folder, rows = root / "synthesised" / f"{kind}-{split}-{'0' * 12}", []
-            for number in range(8):
-                name = f"{number}.wav"
-                rows.append({"file": name, "text": "updown", "source": f"{split} {number % 3}", "split": split})
-                folder.mkdir(parents=True, exist_ok=True)
-                soundfile.write(folder / name, tones(pitches, random), 16_000)
-            write_manifest(folder, rows)
-    return root
-
-
-def clips_of_run(run: Path) -> list[Clip]:
-    kinds = {kind.plural: kind for kind in WORD_KINDS}
-    folders = sorted((run / "synthesised").iterdir())
-    return [clip for folder in folders for clip in read_folder(folder, kinds[folder.name.split("-")[0]])]
+    return run_of_tones(tmp_path_factory.mktemp("runs"))
 
 
 class Elsewhere(Executor):
@@ -188,7 +169,7 @@ def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
 def test_another_engine_is_refused_before_any_work(cli) -> None:
     ended = cli("train", "updown", "--for", "porcupine")
     assert ended.status == 2
-    assert "expected --for microwakeword" in ended.err
+    assert "expected --for openwakeword or microwakeword" in ended.err
 
 
 def test_more_natural_voices_are_asked_for(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,7 @@ class SecondStageTraining:
 
     def run(self) -> SecondStageResult:
         """Train the heads and the fusion and score what was held out."""
-        words = self._words()
+        words = self.words()
         self.events.note("the first stage hears the background")
         logits = self._background_logits(DEFAULT_HOP)
         best = [best_of_span(recording, self.settings.span) for recording in logits]
@@ -138,7 +138,8 @@ class SecondStageTraining:
             alone=self._alone(heads, recordings.clean),
         )
 
-    def _words(self) -> dict[str, WordExamples]:
+    def words(self) -> dict[str, WordExamples]:
+        """Looks at words, and at household sounds."""
         examples: dict[str, WordExamples] = {}
         for number, kind in enumerate(WORD_KINDS):
             self.events.phase(Phase.LISTENING, number / len(WORD_KINDS))
@@ -197,7 +198,7 @@ class SecondStageTraining:
         items = [
             HeadItem(
                 fold,
-                {part: self._may_hear(part, fold, examples.rows).numpy() for part, examples in words.items()},
+                {part: self.may_hear(part, fold, examples.rows).numpy() for part, examples in words.items()},
                 self.is_heard(Kind.BACKGROUND, fold).numpy(),
                 seconds_of_head(self.settings),
             )
@@ -221,7 +222,7 @@ class SecondStageTraining:
             of_fold.setdefault(self.fold(clip), []).append(of_clip)
         return points_alone(heads, of_fold, self.speech.hours(range(len(self.speech))))
 
-    def _may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
+    def may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
         """Which looks of a part the head of a fold is trained on, ``(looks,)``."""
         if part == HOUSEHOLD:
             return torch.ones(len(rows), dtype=torch.bool)

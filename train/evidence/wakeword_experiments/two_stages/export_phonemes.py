@@ -21,27 +21,33 @@ from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_experiments.two_stages.export_record import found_of_people, run_command, table_of
 from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.listener import HeadListener
-from wakeword_export.head.openwakeword import head_with_phonemes
 from wakeword_export.head.oww_features import OwwFeatures
-from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word
-from wakeword_tools.training_record import file_stem
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word, with_phonemes
+from wakeword_export.head.taught_head import logit_of_taught, read_taught_heads
+from wakeword_tools.training_record import HEAD_FILE, file_stem
 from wakeword_train.ear import ear_of
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 
-_PARTS = {"text": "the text's phonemes alone", "head": "the head alone", "both": "both, as exported"}
+_PARTS = {
+    "text": "the text's phonemes alone",
+    "head": "the model's head alone",
+    "both": "both, as exported without `--for`",
+    "taught": "heads on phonemes, as exported with `--for`",
+}
 
 
 def measured(word: str, models: Path, audio: Path, speech: list[Path]) -> dict[str, Any]:
-    """See ``found_of_people``; ``models`` has the trained models."""
+    """See ``found_of_people``; ``models`` has the trained models, and the folders of their trainings with ``--for``."""
     config = dataclasses.replace(default_recipe(), keyword=word)
-    ear, graph = ear_of(config.language), HeadGraph()
+    ear, graph, network = ear_of(config.language), HeadGraph(), EmbeddedPhonemes.read()
     ways = SpokenKeyword.of(config).variants(ear.network.tokens, ear.costs)
-    fit = fit_of_word(graph, EmbeddedPhonemes.read(), [one.variant for one in ways], [one.losses for one in ways])
+    fit = fit_of_word(graph, network, [one.variant for one in ways], [one.losses for one in ways])
     assert fit is not None
     model = models / f"{file_stem(word)}.onnx"
     metadata, _ = checked_metadata(model.read_bytes())
-    head = logit_of_head(graph, head_weights(base64.b64decode(metadata[HEAD_KEY])))
+    of_model = base64.b64decode(metadata[HEAD_KEY])
+    head = logit_of_head(graph, head_weights(of_model))
     features = OwwFeatures(encoders_folder() / EMBEDDING_FILE)
     card = read_model(model).card
     assert card.verifier is not None
@@ -50,8 +56,11 @@ def measured(word: str, models: Path, audio: Path, speech: list[Path]) -> dict[s
         phonemes=tuple(one.variant for one in ways),
         phoneme_losses=tuple(one.losses for one in ways),
     )
-    both = head_with_phonemes(graph, head, dataclasses.replace(card, verifier=own))
-    listeners = [HeadListener(graph.runner(one), features) for one in (fit, head, both)]
+    card, taught = dataclasses.replace(card, verifier=own), read_taught_heads(models / file_stem(word) / HEAD_FILE)
+    assert taught is not None
+    both = with_phonemes(graph, head, card, network)
+    alone = logit_of_taught(graph, taught.heads, of_model, card)
+    listeners = [HeadListener(graph.runner(one), features) for one in (fit, head, both, alone)]
 
     def heard(sound: Array) -> list[Scores]:
         embeddings = features.embeddings([sound])

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from wakeword.base.errors import DataError
 from wakeword.base.types import Scores
+from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.weights import FRAGMENT, HOUSEHOLD
@@ -100,6 +101,9 @@ class HeadTraining:
     least: float
     """Mining considers the windows in which the first stage's best logit is at least this."""
     seed: int
+    width: int = DIMENSION
+    thinned: float = 0.0
+    """As ``HeadNetwork`` takes them."""
 
 
 class _Batches:
@@ -166,7 +170,7 @@ class _Batches:
         lengths = torch.randint(1, _MAX_FORGOTTEN, (count,), generator=self._generator)
         lengths *= torch.rand(count, generator=self._generator) < _FORGOTTEN
         others = looks[torch.randperm(count, generator=self._generator)]
-        return torch.where((torch.arange(HEAD_EMBEDDINGS) < lengths[:, None])[:, :, None], others, looks)
+        return torch.where((torch.arange(looks.shape[1]) < lengths[:, None])[:, :, None], others, looks)
 
 
 def fit_head(
@@ -184,7 +188,7 @@ def fit_head(
         torch.manual_seed(seed)
         generator = torch.Generator().manual_seed(seed)
         batches = _Batches(training, heard, used, generator)
-        network = HeadNetwork(config.units, dropout=config.dropout)
+        network = HeadNetwork(config.units, width=training.width, dropout=config.dropout, thinned=training.thinned)
         sample = torch.cat([looks for looks, _ in batches.draw(-(-_NORMALISED // config.batch_size))])
         network.set_normalisation(sample)
         method = method_named(config.method)

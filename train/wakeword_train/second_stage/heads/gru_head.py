@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import ModelError
 from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 from wakeword_tools.measure.scores import threshold_allowing_events
@@ -20,20 +21,23 @@ _MAX_DIFFERENCE = 1e-3
 
 
 class HeadNetwork(nn.Module):
-    """Embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``: a rectified projection, a GRU, attention over its states."""
+    """Embeddings ``(batch, 16, 96)``, or as wide as asked for, -> logits ``(batch,)``: a rectified projection, a GRU,
+    attention over its states."""
 
     mean: Tensor
     deviation: Tensor
 
-    def __init__(self, units: int, *, dropout: float = 0.2) -> None:
+    def __init__(self, units: int, *, width: int = DIMENSION, dropout: float = 0.2, thinned: float = 0.0) -> None:
+        """``thinned``: the share of the numbers of each step that a look lacks in training, before and after the
+        projection."""
         super().__init__()
-        self.projection = nn.Linear(DIMENSION, units)
+        self.projection = nn.Linear(width, units)
         self.gru = nn.GRU(units, units, batch_first=True)
         self.attention = nn.Linear(units, 1, bias=False)
         self.head = nn.Linear(units, 1)
-        self.dropout = nn.Dropout(dropout)
-        self.register_buffer("mean", torch.zeros(DIMENSION))
-        self.register_buffer("deviation", torch.ones(DIMENSION))
+        self.dropout, self.thinned = nn.Dropout(dropout), nn.Dropout1d(thinned)
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("deviation", torch.ones(width))
 
     def set_normalisation(self, embeddings: Tensor) -> None:
         """Fix mean and deviation of each number from looks ``(n, 16, 96)``."""
@@ -46,7 +50,8 @@ class HeadNetwork(nn.Module):
 
     def forward(self, normalised: Tensor) -> Tensor:
         """*Normalised* embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``."""
-        states, _ = self.gru(self.dropout(self.projection(normalised).relu()))
+        projected = self.projection(self.thinned(normalised.mT).mT).relu()
+        states, _ = self.gru(self.dropout(self.thinned(projected.mT).mT))
         weights = self.attention(states).softmax(dim=1)
         logits: Tensor = self.head(self.dropout((weights * states).sum(dim=1))).squeeze(-1)
         return logits
@@ -88,14 +93,14 @@ def head_bytes(network: HeadNetwork) -> bytes:
         "head of the second stage",
         [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, [HEAD_EMBEDDINGS, DIMENSION])],
         [helper.make_tensor_value_info("logit", TensorProto.FLOAT, [1])],
-        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in _constants(network).items()],
+        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in head_constants(network).items()],
     )
     data = bytes(checked_model(graph).SerializeToString(deterministic=True))
     _check_against_torch(data, network)
     return data
 
 
-def _constants(network: HeadNetwork) -> dict[str, np.ndarray]:
+def head_constants(network: HeadNetwork) -> dict[str, np.ndarray]:
     """The weights and shapes in the graph, by name."""
     units = network.gru.hidden_size
 
@@ -158,19 +163,24 @@ def points_alone(
     """The points of the heads together.
 
     ``recordings``: for the number of each head, embeddings ``(steps, 96)`` of recordings without the word by people that
-    it was not trained on, ``hours`` in all. Rates that the hours allow no event at are left out;
-    ``None`` if none is left.
+    it was not trained on, ``hours`` in all.
     """
     streams = []
     for number, of_head in recordings.items():
         for embeddings in of_head:
             if len(embeddings) >= HEAD_EMBEDDINGS:
                 looks = embeddings.unfold(0, HEAD_EMBEDDINGS, 1).transpose(1, 2)
-                logits = head_logits(heads[number], looks).tolist()
-                streams.append(np.array([score_of_logit(logit) for logit in logits]))
+                streams.append(head_logits(heads[number], looks).numpy())
+    return points_of_logits(streams, hours, hop=STEP_FRAMES)
+
+
+def points_of_logits(logits: Sequence[Array], hours: float, *, hop: int) -> PointsAlone | None:
+    """The points of what is said each ``hop`` frames of recordings, ``hours`` in all. Rates that the hours allow no event
+    at are left out; ``None`` if none is left."""
+    streams = [np.array([score_of_logit(one) for one in of_recording.tolist()]) for of_recording in logits]
     points = []
     for rate in _RATES:
         if streams and (allowed := int(rate * hours)):
-            threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
+            threshold = threshold_allowing_events(streams, allowed, hop=hop)
             points.append((rate, round(logit_of(min(max(threshold, _EPSILON), 1 - _EPSILON)), 4)))
     return PointsAlone(round(hours, 2), tuple(points)) if points else None
