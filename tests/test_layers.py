@@ -199,7 +199,10 @@ ROOMS_ABOVE = {
         ),
         *("train_command", "cli"),
     ),
-    "wakeword_export": ("exporter", "flat_model", "trial", "head", "micro", "registry", "contenders", "student", "cli"),
+    "wakeword_export": (
+        *("exporter", "kept_networks", "flat_model", "trial", "head", "micro"),
+        *("registry", "contenders", "student", "cli"),
+    ),
 }
 """The folders and files of the other wheels: each imports only those before it."""
 

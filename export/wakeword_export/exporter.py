@@ -6,8 +6,6 @@ from pathlib import Path
 
 from wakeword.base.errors import ModelError
 from wakeword.base.events import Line
-from wakeword.base.types import Array
-from wakeword.format.card import ModelCard
 from wakeword.model.installed import model_name
 from wakeword.model.model import Model
 from wakeword_tools.measure.recordings import Selection
@@ -31,8 +29,6 @@ class ExportOrder:
     """Gets warnings and what is being done, a line each."""
     run: Path
     """The folder of the word's training, which may be missing."""
-    speech: Callable[[ModelCard], tuple[Sequence[Array], float]] | None = None
-    """Embeddings ``(n, 96)`` of recordings without what a model listens for, and their hours, where a pack is installed."""
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,8 @@ class Command(NamedTuple):
 CROSS_PACKAGE = {
     "model_of_text": Command("wakeword_train.from_text:typed_model"),
     "microwakeword": Command("wakeword_export.student.teaching:student_teacher"),
-    "openwakeword": Command("wakeword_export.head.head_teaching:head_teacher"),
+    "openwakeword": Command("wakeword_export.student.head_teaching:head_teacher"),
     "training_of_text": Command("wakeword_train.cli:train_text"),
-    "speech_for_points": Command("wakeword_train.data.packed:speech_without"),
     "playback_source": Command("wakeword_echo.playback_source:open_playback"),
     "labels": Command("wakeword_serve.cli:label_kept"),
     "voice_network": Command("wakeword_train.voice_network:make_voice_network"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,8 +83,7 @@ def _write(options: ExportOptions, exporter: "Exporter", folder: Path) -> Sequen
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     recordings = select(places, model.card.phrase, report=note)
     data, run = read_model_bytes(model_file(options.model)), options.work / file_stem(model.card.phrase)
-    speech = CROSS_PACKAGE["speech_for_points"].load() if find_spec("wakeword_train") else None
-    return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run, speech), folder)
+    return exporter.write(ExportOrder(model, data, recordings, options.fa_per_hour, note, run), folder)
 
 
 def _is_text(given: str) -> bool:

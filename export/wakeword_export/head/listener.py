@@ -58,9 +58,9 @@ class HeadListener:
         begun = (past[first : first + HEAD_EMBEDDINGS] for first in range(0, len(past), HEAD_EMBEDDINGS))
         return np.concatenate([self.scores_of(np.concatenate([some, fresh])) for some in begun])
 
-    def scores_of(self, embeddings: Array, step: int = 1) -> Scores:
-        """The scores of embeddings ``(n, 96)``, of every look or of one in ``step``."""
-        ends = range(HEAD_EMBEDDINGS, len(embeddings) + 1, step)
+    def scores_of(self, embeddings: Array) -> Scores:
+        """The scores of embeddings ``(n, 96)``."""
+        ends = range(HEAD_EMBEDDINGS, len(embeddings) + 1)
         return np.array(
             [score_of_logit(self._head(embeddings[end - HEAD_EMBEDDINGS : end])) for end in ends], np.float64
         )

@@ -23,7 +23,7 @@ from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require
 from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.listener import HeadListener, exported_scores
 from wakeword_export.head.oww_features import OwwFeatures
-from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_phonemes
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_fit
 from wakeword_export.head.slider_points import (
     LAX,
     STRICT,
@@ -31,7 +31,6 @@ from wakeword_export.head.slider_points import (
     HeadPoint,
     calibrated,
     guessed,
-    moved,
     noted,
 )
 from wakeword_export.head.taught_head import TaughtHeads, digest_beside, logit_of_taught, read_taught_heads
@@ -43,14 +42,11 @@ _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "
     "given: --background with hours of speech without the word measures it as openWakeWord hears"
 )
-_MOVED = (
-    "0.5: the point where the head alone gives {rate:g} false accepts an hour in the {hours:.1f} h of the training's "
-    "background{asked}, moved by what its phonemes do in the starter pack's speech; --background with hours of speech "
-    "without the word measures it as openWakeWord hears"
-)
 _FOR = "with --for openwakeword"
 _TAUGHT = "the head, beside heads on what a small network hears of phonemes, with the word's phonemes"
-_ALONE = "the head alone, without the word's phonemes"
+_ALONE = (
+    f"the head alone, without the word's phonemes: train an English word {_FOR}, or give --background, to hear them"
+)
 _BOTH = "the head, with the word's phonemes as a small network hears them"
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
@@ -65,9 +61,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     own = base64.b64decode(metadata[HEAD_KEY])
     measured, taught = order.recordings.files.get(Kind.BACKGROUND), _taught(order, own)
     features = OwwFeatures(encoders_folder() / EMBEDDING_FILE)
-    graph, logit, point, lines, of_what = (
-        _own(order, own, features) if taught is None else _of_taught(order, own, taught)
-    )
+    graph, logit, point, lines, of_what = _own(order, own) if taught is None else _of_taught(order, own, taught)
     listener = HeadListener(graph.runner(logit), features)
     if measured:
         order.report(f"listening to {len(measured)} recordings of background as openWakeWord does")
@@ -103,25 +97,15 @@ class _Judge(NamedTuple):
     of_what: str
 
 
-def _own(order: ExportOrder, own: bytes, features: OwwFeatures) -> _Judge:
-    """The head of the model, and its phonemes where it is known how often both fire."""
-    card, graph, speech, weights = order.model.card, HeadGraph(), None, head_weights(own)
-    head = logit_of_head(graph, weights)
-    logit = with_phonemes(graph, head, card, EmbeddedPhonemes.read())
+def _own(order: ExportOrder, own: bytes) -> _Judge:
+    """The head of the model, and its phonemes where recordings say how often both fire."""
+    card, graph = order.model.card, HeadGraph()
+    head = logit = logit_of_head(graph, head_weights(own))
+    if order.recordings.files.get(Kind.BACKGROUND):
+        logit = with_fit(graph, head, card, EmbeddedPhonemes.read())
     known = noted(card.training.get("head"), order.fa_per_hour)
-    if not order.recordings.files.get(Kind.BACKGROUND) and logit != head:
-        speech = None if known is None or order.speech is None else order.speech(card)
-        if speech is None:  # nothing says how often both fire: the head alone
-            graph = HeadGraph()
-            head = logit = logit_of_head(graph, weights)
-    point, lines, of_what = guessed(card), [_GUESSED], _ALONE if logit == head else _BOTH
-    if known is not None:
-        point, lines = known.point, [(_NOTED if speech is None else _MOVED).format(**known.told(order.fa_per_hour))]
-        if speech is not None:
-            order.report(f"listening to {speech[1]:.1f} h of the starter pack's speech")
-            alone, both = (HeadListener(graph.runner(one), features) for one in (head, logit))
-            point = moved(point, known.rate, alone, both, *speech)
-    return _Judge(graph, logit, point, lines, of_what)
+    point, line = (guessed(card), _GUESSED) if known is None else (known.point, known.told(_NOTED, order.fa_per_hour))
+    return _Judge(graph, logit, point, [line], _ALONE if logit == head else _BOTH)
 
 
 def _of_taught(order: ExportOrder, own: bytes, taught: TaughtHeads) -> _Judge:
@@ -130,7 +114,7 @@ def _of_taught(order: ExportOrder, own: bytes, taught: TaughtHeads) -> _Judge:
     if known is None:
         raise ModelError(f"expected how often the heads in {order.run} fire, found nothing: train again, {_FOR}")
     logit = logit_of_taught(graph, taught.heads, own, order.model.card)
-    return _Judge(graph, logit, known.point, [_NOTED.format(**known.told(order.fa_per_hour))], _TAUGHT)
+    return _Judge(graph, logit, known.point, [known.told(_NOTED, order.fa_per_hour)], _TAUGHT)
 
 
 def _taught(order: ExportOrder, own: bytes) -> TaughtHeads | None:

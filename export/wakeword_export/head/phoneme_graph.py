@@ -20,7 +20,7 @@ from wakeword_export import flat_model as flat
 from wakeword_export.head.float_graph import RELU, HeadGraph
 from wakeword_tools.engines.languages import ENGLISH
 
-PHONEMES_FILE = Path(__file__).with_name("phonemes.npz")
+EMBEDDED_FILE = Path(__file__).with_name("phonemes.npz")
 FIT_COUNTS = 7.0
 """Logits of the head that a nat of each phoneme counts (train/evidence/results/export-phonemes.md)."""
 _NEVER = np.float32(-1e6)
@@ -41,7 +41,7 @@ class EmbeddedPhonemes:
     Each layer but the first and the last is added to what it gets."""
 
     @classmethod
-    def read(cls, path: Path = PHONEMES_FILE) -> "EmbeddedPhonemes":
+    def read(cls, path: Path = EMBEDDED_FILE) -> "EmbeddedPhonemes":
         """The network in its file."""
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}
@@ -115,7 +115,7 @@ def fit_of_word(
     return _Search(graph, network, network.heard(graph) if heard is None else heard).best(known)
 
 
-def with_phonemes(
+def with_fit(
     graph: HeadGraph,
     logit: int,
     card: ModelCard,

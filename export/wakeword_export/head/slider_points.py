@@ -1,7 +1,7 @@
 """What an exported head promises: its point on hours of speech, and what it does there."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,21 +11,18 @@ from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.text import counted
-from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
-from wakeword_export.head.listener import HeadListener
 from wakeword_tools.measure.default_rates import MAX_FA_PER_HOUR
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target, false_accepts_at, share_at
-from wakeword_tools.measure.scores import ScoreSet, threshold_allowing_events
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.training_record import HEAD_ALONE_KEY
 
 LAX, USUAL_THRESHOLD, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
 _MIN_SPREAD, _MAX_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
-_STEP, _MIN_SCORE = 4, 1e-12
 _FURTHEST = 25.0
 """The highest logit of a point: beyond, a score is 1 to all its digits."""
 _FIT = -1.0
@@ -62,10 +59,10 @@ class Noted(NamedTuple):
     """The lowest that was noted if a lower one is asked for."""
     hours: float
 
-    def told(self, fa_per_hour: float) -> dict[str, object]:
-        """For a line about it, if that rate was asked for."""
+    def told(self, line: str, fa_per_hour: float) -> str:
+        """A line about it, if that rate was asked for."""
         asked = "" if self.rate == fa_per_hour else f", where {fa_per_hour:g} was asked for"
-        return {"rate": self.rate, "hours": self.hours, "asked": asked}
+        return line.format(rate=self.rate, hours=self.hours, asked=asked)
 
 
 def noted(head: Any, fa_per_hour: float) -> Noted | None:
@@ -84,26 +81,6 @@ def noted(head: Any, fa_per_hour: float) -> Noted | None:
     rate = max(fa_per_hour, float(rates[0]))
     found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
     return Noted(between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours)
-
-
-def moved(
-    point: HeadPoint, rate: float, head: HeadListener, both: HeadListener, speech: Sequence[Array], hours: float
-) -> HeadPoint:
-    """The point of a head with its phonemes, from the head's own ``point`` at that rate.
-
-    ``speech``: embeddings of recordings without the word, ``(n, 96)`` each, which taught the head to be silent: what the
-    head lacks there to the point is lacking to both. One look in ``_STEP`` is heard; a word is in many.
-    """
-
-    def logit(listener: HeadListener, rates: Sequence[float]) -> list[float]:
-        streams = [listener.scores_of(embeddings, _STEP) for embeddings in speech]
-        thresholds = [threshold_allowing_events(streams, int(rate * hours), hop=_STEP * listener.hop) for rate in rates]
-        return [logit_of(min(max(score, _MIN_SCORE), 1 - _MIN_SCORE)) for score in thresholds]
-
-    (own,), (usual, lax) = logit(head, [rate]), logit(both, [rate, _LAXER * rate])
-    lacking = point.logit - own
-    logits = np.clip([usual + lacking, lax + lacking], -_FURTHEST, _FURTHEST)
-    return between(*(score_of_logit(logit_at_rate) for logit_at_rate in logits.tolist()))
 
 
 def guessed(card: ModelCard) -> HeadPoint:

@@ -14,8 +14,8 @@ from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword_export import flat_model as flat
 from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
-from wakeword_export.head.phoneme_graph import PHONEMES_FILE, EmbeddedPhonemes, with_phonemes
-from wakeword_export.kept_networks import Arrays, read_networks, write_networks
+from wakeword_export.head.phoneme_graph import EMBEDDED_FILE, EmbeddedPhonemes, with_fit
+from wakeword_export.kept_networks import read_networks, write_networks
 
 OWN_COUNTS, FIT_BESIDE = 0.5, 5.0
 """How much the logit of the model's head counts beside theirs, and a nat of each phoneme
@@ -43,7 +43,7 @@ def write_taught_heads(path: Path, taught: TaughtHeads) -> None:
 def read_taught_heads(path: Path) -> TaughtHeads | None:
     """The heads in a file; ``None`` if there is no file. ``ModelError`` if it cannot be read."""
 
-    def taught(about: dict[str, Any], arrays: Arrays) -> TaughtHeads:
+    def taught(about: dict[str, Any], arrays: dict[str, Array]) -> TaughtHeads:
         heads: dict[str, dict[str, Array]] = {}
         for name, array in arrays.items():
             number, _, own = name.partition(".")
@@ -55,7 +55,7 @@ def read_taught_heads(path: Path) -> TaughtHeads | None:
 
 def digest_beside(head: bytes) -> str:
     """Names what heads are exported with: the head of the model, an ONNX file, and the network of phonemes."""
-    return hashlib.sha256(head + PHONEMES_FILE.read_bytes() + repr((OWN_COUNTS, FIT_BESIDE)).encode()).hexdigest()
+    return hashlib.sha256(head + EMBEDDED_FILE.read_bytes() + repr((OWN_COUNTS, FIT_BESIDE)).encode()).hexdigest()
 
 
 def logit_of_taught(graph: HeadGraph, heads: Sequence[Mapping[str, Array]], own: bytes, card: ModelCard) -> int:
@@ -65,4 +65,4 @@ def logit_of_taught(graph: HeadGraph, heads: Sequence[Mapping[str, Array]], own:
     logit = graph.scaled(logit_of_head(graph, head_weights(own)), OWN_COUNTS)
     for head in heads:
         logit = graph.joined(flat.ADD, logit, graph.scaled(logit_of_head(graph, head, heard), 1 / len(heads)))
-    return with_phonemes(graph, logit, card, network, heard, counts=FIT_BESIDE)
+    return with_fit(graph, logit, card, network, heard, counts=FIT_BESIDE)

@@ -15,7 +15,7 @@ from wakeword.base.files import write_json
 from wakeword.base.version import __version__
 from wakeword_export.exporter import Exporter, ExportOrder, engine_name, require_second_stage
 from wakeword_export.head.listener import exported_scores
-from wakeword_export.kept_networks import Arrays, read_networks, write_networks
+from wakeword_export.kept_networks import read_networks, write_networks
 from wakeword_export.micro.cutoff import MicroListener, chosen_cutoff, threshold_of
 from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import MICRO_WINDOW, Int8Net
@@ -61,7 +61,7 @@ def write_student(path: Path, student: MicroStudent) -> None:
 def read_student(path: Path) -> MicroStudent | None:
     """The student in a file; ``None`` if there is no file. ``ModelError`` if it cannot be read."""
 
-    def student(about: dict[str, Any], arrays: Arrays) -> MicroStudent:
+    def student(about: dict[str, Any], arrays: dict[str, Any]) -> MicroStudent:
         of_head = {name.removeprefix(_HEAD): array for name, array in arrays.items() if name.startswith(_HEAD)}
         net, head = Int8Net.from_arrays(arrays), Int8Net.from_arrays(of_head) if of_head else None
         phonemes = str(about.get("phonemes") or "")

@@ -20,11 +20,12 @@ from wakeword.format.session import open_session
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword.verify.verifier_head import HEAD_KEY, Head
+from wakeword_export.head.taught_head import TaughtHeads, digest_beside, write_taught_heads
 from wakeword_export.micro.device_files import MicroStudent, arena_of, write_student
 from wakeword_export.micro.int8_word import beside_phonemes, phonemes_digest
 from wakeword_export.micro.mixed_net import Int8Net
 from wakeword_tools.measure.cards import embed_card
-from wakeword_tools.training_record import STUDENT_FILE
+from wakeword_tools.training_record import HEAD_FILE, STUDENT_FILE
 
 DEMO = assets_folder() / "audio"
 SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")
@@ -77,29 +78,27 @@ def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path
     )
 
 
-def test_a_word_with_phonemes_takes_its_point_from_the_speech_of_the_pack(
-    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_taught_with_the_model_is_exported_and_what_was_not_is_not(cli, tmp_path: Path) -> None:
     computer = read_model_bytes(shipped_models()["computer"])
-    card = parse_model(computer).card
-    alone = {"alone": {"hours": 2.54, "points": [[0.5, 9.0], [2.0, 8.0]]}}
-    model = tmp_path / "ours.onnx"
-    model.write_bytes(embed_card(computer, replace(card, training={**card.training, "head": alone})))
-    speech = [np.random.default_rng(0).normal(0, 8, (300, 96)).astype(np.float32)]
-    asked = list[str]()
-    monkeypatch.setattr(
-        "wakeword_train.data.packed.speech_without", lambda card: asked.append(card.phrase) or (speech, 2.5)
-    )
-    ended = cli("export", model, tmp_path / "both", "--to", "openwakeword")
+    heads = [random_gru(width=256, seed=seed) for seed in range(2)]
+    alone = {"hours": 2.47, "points": [[0.5, 30.0], [2.0, 28.0]]}
+    of_model = digest_beside(base64.b64decode(checked_metadata(computer)[0][HEAD_KEY]))
+    for name, digest in (("ours", of_model), ("another", "0" * 64)):
+        write_taught_heads(tmp_path / name / "computer" / HEAD_FILE, TaughtHeads(heads, alone, digest))
+    ended = cli("export", "computer", tmp_path / "taught", "--to", "openwakeword", "--work", tmp_path / "ours")
     assert ended.status == 0, ended.err
-    assert ended.out.startswith("0.5: the point where the head alone gives 0.5 false accepts an hour in the 2.5 h of")
-    assert "with the word's phonemes" in ended.out
-    assert asked == ["computer"]
-    # Without that speech nothing is known of both, and the head is exported alone.
-    monkeypatch.setattr("wakeword_export.cli.export_command.find_spec", lambda name: None)
-    assert "without the word's phonemes" in cli("export", model, tmp_path / "head", "--to", "openwakeword").out
-    sizes = [(tmp_path / name / "computer.onnx").stat().st_size for name in ("both", "head")]
+    assert ended.out.startswith("0.5: 0.5 false accepts an hour in the 2.5 h of the training's background")
+    assert "heads on what a small network hears" in ended.out
+    ended = cli("export", "computer", tmp_path / "own", "--to", "openwakeword", "--work", tmp_path / "another")
+    assert "are of another model or version, so the model's own head is exported" in ended.err
+    assert "train an English word with --for openwakeword" in ended.out
+    sizes = [(tmp_path / name / "computer.onnx").stat().st_size for name in ("taught", "own")]
     assert sizes[0] > 2 * sizes[1]
+    # Without points nothing says where they fire.
+    write_taught_heads(tmp_path / "none" / "computer" / HEAD_FILE, TaughtHeads(heads, {}, of_model))
+    ended = cli("export", "computer", tmp_path / "no", "--to", "openwakeword", "--work", tmp_path / "none")
+    assert (ended.status, (tmp_path / "no").exists()) == (1, False)
+    assert "train again, with --for openwakeword" in ended.err
 
 
 def test_it_runs_without_the_package_onnx(tmp_path: Path) -> None:
@@ -123,6 +122,16 @@ def test_with_recordings_the_promise_is_printed_and_written(cli, background: Pat
     assert [line.split(":")[0] for line in lines[:3]] == ["0.3", "0.5", "0.7"]
     assert f"0.5: {usual['false_accepts_per_hour']['count']} false accept" in lines[1]
     assert lines[1] in (tmp_path / "out" / "README.txt").read_text()
+
+
+def random_gru(*, width: int, seed: int) -> dict[str, np.ndarray]:
+    """The weights of a head on ``width`` numbers a step, as a training keeps them."""
+    random, units = np.random.default_rng(seed), 4
+    shapes = {"projection": (width, units), "projection_bias": (units,), "gru_W": (1, 3 * units, units)}
+    shapes |= {"gru_R": (1, 3 * units, units), "gru_B": (1, 6 * units), "attention": (units, 1), "head": (units, 1)}
+    return {
+        name: random.normal(0, 0.1, shape).astype(np.float32) for name, shape in (shapes | {"head_bias": (1,)}).items()
+    }
 
 
 def in_german(model: bytes) -> bytes:
@@ -266,10 +275,10 @@ def test_a_text_is_trained_first_and_a_misspelt_name_is_not(
     monkeypatch.setattr("wakeword_train.cli.train_text", train)
     ended = cli("export", "hey zorvella", "files", "--to", "openwakeword")
     assert ended.status == 0, ended.err
-    assert "no model is called 'hey zorvella', so it is trained first: some ten minutes" in ended.err
+    assert "no model is called 'hey zorvella', so it is trained first: some 15 minutes" in ended.err
     assert "88 % of the recordings of people" in ended.err
     assert (tmp_path / "files" / "hey_zorvella.onnx").is_file()
-    assert asked == [("hey zorvella", None, Path("runs"))]
+    assert asked == [("hey zorvella", "openwakeword", Path("runs"))]
     # Its model is there now, and is not trained again.
     assert cli("export", "hey zorvella", "repository", "--to", "hacs").status == 0
     assert len(asked) == 1

@@ -14,11 +14,9 @@ from wakeword_export.head.slider_points import (
     LAX,
     STRICT,
     USUAL_THRESHOLD,
-    HeadPoint,
     between,
     calibrated,
     guessed,
-    moved,
     noted,
 )
 from wakeword_tools.measure.scores import ScoreSet
@@ -101,23 +99,3 @@ def test_a_point_beyond_all_scores_is_brought_back() -> None:
     found = noted(head_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
     assert found is not None
     assert 0 < found.point.threshold(STRICT) <= 1
-
-
-def test_what_a_head_lacks_in_speech_that_taught_it_is_lacking_with_phonemes_too() -> None:
-    class Heard(HeadListener):
-        """Hears embeddings as logits, moved and stretched."""
-
-        def __init__(self, scale: float, shift: float) -> None:
-            self._moved = scale, shift
-
-        def scores_of(self, embeddings: np.ndarray, step: int = 1) -> np.ndarray:
-            scale, shift = self._moved
-            found: np.ndarray = 1 / (1 + np.exp(-(scale * embeddings[::step, 0].astype(np.float64) + shift)))
-            return found
-
-    speech = [np.random.default_rng(0).normal(-5, 2, (40_000, 96)).astype(np.float32)]
-    own = moved(HeadPoint(3.0, 1.0), 0.5, Heard(1, 0), Heard(1, 0), speech, 4.0)
-    assert own.logit == pytest.approx(3.0)
-    shifted = moved(HeadPoint(3.0, 1.0), 0.5, Heard(1, 0), Heard(1, -7), speech, 4.0)
-    assert (shifted.logit, shifted.scale) == (pytest.approx(-4.0), pytest.approx(own.scale))
-    assert moved(HeadPoint(3.0, 1.0), 0.5, Heard(1, 0), Heard(2, 0), speech, 4.0).scale < own.scale

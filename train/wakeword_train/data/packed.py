@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig, dct_matrix
-from wakeword.base.types import Array
-from wakeword.format.card import DEFAULT_HOP, ModelCard
+from wakeword.format.card import DEFAULT_HOP
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import without_keyword
@@ -18,16 +17,13 @@ from wakeword_train.data.clips import Clip, deal_speakers
 from wakeword_train.pack.starter import (
     BLOCK,
     FRAMES_A_SECOND,
-    STARTER,
     BlockCodec,
     PackedSpeech,
     SpeechPack,
     hours_of,
-    pack_path,
     read_pack,
     transform,
 )
-from wakeword_train.synthesis_config import SynthesisConfig
 
 _MIN_FRAMES = 2 * FRAMES_A_SECOND
 """Frames that must be left of a turn: a shorter piece hardly holds a window."""
@@ -131,14 +127,6 @@ class PackedStore:
             if len(frames) >= window:
                 windows = frames.unfold(0, window, step).transpose(1, 2)
                 yield row, windows, torch.arange(len(windows)) * step
-
-
-def speech_without(card: ModelCard) -> tuple[list[Array], float]:
-    """The embeddings of the starter pack's speech without a model's phrases, each ``(n, 96)`` float32, and their hours."""
-    pack = read_pack(pack_path(STARTER))
-    phrases = (card.phrase, *SynthesisConfig.of_record(card.training).also)
-    store = PackedStore(packed_clips(pack, phrases, validation=0.0), pack)
-    return [store.embeddings(row).float().numpy() for row in range(len(store))], store.hours
 
 
 def rounded(rows: Tensor, codec: BlockCodec) -> Tensor:

@@ -22,7 +22,7 @@ from wakeword_experiments.two_stages.export_record import found_of_people, run_c
 from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_head
 from wakeword_export.head.listener import HeadListener
 from wakeword_export.head.oww_features import OwwFeatures
-from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word, with_phonemes
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word, with_fit
 from wakeword_export.head.taught_head import logit_of_taught, read_taught_heads
 from wakeword_tools.training_record import HEAD_FILE, file_stem
 from wakeword_train.ear import ear_of
@@ -58,7 +58,7 @@ def measured(word: str, models: Path, audio: Path, speech: list[Path]) -> dict[s
     )
     card, taught = dataclasses.replace(card, verifier=own), read_taught_heads(models / file_stem(word) / HEAD_FILE)
     assert taught is not None
-    both = with_phonemes(graph, head, card, network)
+    both = with_fit(graph, head, card, network)
     alone = logit_of_taught(graph, taught.heads, of_model, card)
     listeners = [HeadListener(graph.runner(one), features) for one in (fit, head, both, alone)]
 

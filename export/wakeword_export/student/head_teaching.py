@@ -24,7 +24,7 @@ from wakeword.model.model import read_model
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY, Head
 from wakeword_export.head.float_graph import HeadGraph
-from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_phonemes
+from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_fit
 from wakeword_export.head.taught_head import FIT_BESIDE, OWN_COUNTS, TaughtHeads, digest_beside, write_taught_heads
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
@@ -169,7 +169,7 @@ def _logits(
     """
     graph, of_model = HeadGraph(), [Head(data) for data in own]
     nothing = graph.constant(np.zeros((1, 1), np.float32))
-    counted = with_phonemes(graph, nothing, card, EmbeddedPhonemes.read(), counts=FIT_BESIDE)
+    counted = with_fit(graph, nothing, card, EmbeddedPhonemes.read(), counts=FIT_BESIDE)
     fit = (lambda look: 0.0) if counted == nothing else graph.runner(counted)
     streams = []
     for embeddings, heard, fold in recordings:

@@ -16,9 +16,7 @@ from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 from wakeword.verify.verifier_head import HEAD_KEY, Head
-from wakeword_export.head import head_teaching
 from wakeword_export.head.float_graph import HeadGraph
-from wakeword_export.head.head_teaching import head_teacher, teach_heads
 from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, fit_of_word
 from wakeword_export.head.taught_head import (
     FIT_BESIDE,
@@ -29,6 +27,8 @@ from wakeword_export.head.taught_head import (
     read_taught_heads,
     write_taught_heads,
 )
+from wakeword_export.student import head_teaching
+from wakeword_export.student.head_teaching import head_teacher, teach_heads
 from wakeword_tools.kinds import Kind
 from wakeword_tools.training_record import HEAD_FILE
 from wakeword_train.data.augment import AugmentationConfig
