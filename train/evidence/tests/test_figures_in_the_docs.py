@@ -296,14 +296,14 @@ def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
         assert f"| {word}, of {one['recordings']} | {' | '.join(cells)} |" in page
     own = [one for word, one in phonemes["at_its_own_threshold"].items() if word != "of"]
     recordings = sum(one["recordings"] for one in phonemes["words"].values())
-    taught, both, head = (
+    taught, head = (
         (sum(one[part][0] for one in own), f"{sum(one[part][1] for one in own) / recordings:.0%}".replace("%", " %"))
-        for part in ("taught", "both", "head")
+        for part in ("taught", "head")
     )
     assert f"fired {taught[0]} times in 26 h of strangers' speech so" in page
     assert f"{taught[1]} of the recordings of people were found" in page
     assert f"found {taught[1]} of the recordings of people" in EXPORTER.expected
-    assert f"{both[0]} times in 26 h, and {both[1]}; by the head alone {head[0]} times and {head[1]}" in page
+    assert f"by the model's head alone, without `--for`, {head[0]} times and {head[1]}" in page
     clean = [one["taught"]["0.5"]["clean"][0] / one["recordings"] for one in phonemes["words"].values()]
     assert f"{np.mean(clean):.0%}".replace("%", " %") + " of six words at half" in one_line(
         DOCS.parent / "CHANGELOG.md"

@@ -32,8 +32,8 @@ from wakeword_train.spoken_texts import SpokenKeyword
 _PARTS = {
     "text": "the text's phonemes alone",
     "head": "the model's head alone",
-    "both": "both, as exported without `--for`",
-    "taught": "heads on phonemes, as exported with `--for`",
+    "both": "both",
+    "taught": "both beside heads on phonemes, as exported",
 }
 
 
@@ -79,9 +79,9 @@ def page(record: Mapping[str, Any]) -> str:
         "there, and nobody who says the words, taught the head or the network of phonemes; a part of the strangers taught "
         "the ear, which taught the network. In brackets the exact 95 % interval of the first number.",
         "",
-        "Of the weights 3, 4, 5, 6, 7, 8 and 10 of the phonemes Picovoice's words choose 6 for the telephone's, and the "
-        "telephone's choose 8 for Picovoice's, by the mean of what is found in the three conditions at 0.5 an hour. 7 was "
-        "taken after all had been seen.",
+        "Of the weights 3, 4, 5, 6, 7, 8 and 10 of the phonemes beside the model's head Picovoice's words choose 6 for the "
+        "telephone's, and the telephone's choose 8 for Picovoice's, by the mean of what is found in the three conditions at "
+        "0.5 an hour. 7 was taken after all had been seen.",
         "",
         *table_of(record, _PARTS),
     ]
