@@ -18,7 +18,7 @@ from wakeword_export.head.phoneme_graph import EMBEDDED_FILE, EmbeddedPhonemes, 
 from wakeword_export.kept_networks import read_networks, write_networks
 
 OWN_COUNTS, FIT_BESIDE = 0.5, 5.0
-"""How much the logit of the model's head counts beside theirs, and a nat of each phoneme
+"""How much the logit of the model's head counts, next to theirs, and a nat of each phoneme
 (train/evidence/results/export-phonemes.md)."""
 
 

@@ -1,6 +1,6 @@
 """Teaches heads that listen alone, in openWakeWord's engines, on what the network of phonemes hears in embeddings.
 
-The model's own head is taught beside a first stage and a recogniser. By what the network hears, which was taught by people,
+The model's own head is taught with a first stage and a recogniser. By what the network hears, which was taught by people,
 synthetic voices teach a word that people are found by (``train/evidence/results/export-phonemes.md``).
 """
 
@@ -75,7 +75,7 @@ def head_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
 def teach_heads(
     config: TrainConfig, clips: Sequence[Clip], model: Path, own: Sequence[bytes], run: Path, *, report: Line
 ) -> TaughtHeads:
-    """Teach heads and write them to ``run``; the looks of the word's training are in the cache beside it.
+    """Teach heads and write them to ``run``; the looks of the word's training are in the cache next to it.
 
     ``clips``: of the word's training; ``model``: its file; ``own``: the head of each fold of its training.
     The same for the same seed on one kind of machine.
