@@ -45,7 +45,7 @@ class Exporter:
     expected: str = "some ten minutes on two cores"
     """What is known before a word is trained from its text: time, and what words find."""
     trained_for: str | None = None
-    """As in ``wakeword train --for``, if it needs a network of its own."""
+    """As in ``wakeword train --for``, if that trains networks for it."""
 
 
 def require_second_stage(model: Model) -> None:

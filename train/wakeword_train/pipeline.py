@@ -25,7 +25,7 @@ from wakeword.saving.sorting import Answer, saved_pairs
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
-from wakeword_tools.training_record import HEAD_FILE, STUDENT_FILE, file_stem
+from wakeword_tools.training_record import STUDENT_FILE, file_stem
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.model.two_stage import with_verifier
@@ -111,8 +111,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
     """Train the first stage, and its stand-ins if there are any, while the looks of the second are made."""
     config = run.config
     # What an earlier training has left is not of this word's new model.
-    for left in (STUDENT_FILE, HEAD_FILE):
-        (run.work / left).unlink(missing_ok=True)
+    (run.work / STUDENT_FILE).unlink(missing_ok=True)
     run.events.phase(Phase.READING, 0.0)
     clips = gather_clips(config, run.folders)
     with looks_ahead(config, clips, run.cache, run.executor) as looks_are_made:

@@ -100,9 +100,10 @@ def _train(
     _summarise(options, result)
     if teach is not None:
         _note_all(teach(result, own, executor=executor, report=note))
-        model = result.path
-        arguments = str(model), f"{model.stem}-files", "--to", options.engine or "", "--work", str(options.work)
-        note(f"write its files: wakeword export {shlex.join(arguments)}")
+        if text_first:  # not where an export has begun this
+            model = result.path
+            arguments = str(model), f"{model.stem}-files", "--to", options.engine or "", "--work", str(options.work)
+            note(f"write its files: wakeword export {shlex.join(arguments)}")
     if lacks_voices:
         note(f"no natural voices are installed, so it finds fewer people than it could: {_VOICES}, then train it again")
     return result.path

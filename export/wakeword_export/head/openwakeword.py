@@ -1,7 +1,8 @@
 """The exporter ``openwakeword``: what always listens of a model, as files for openWakeWord's engines.
 
-That is the head of the second stage and, of an English word, its phonemes as a small network hears them in the same
-embeddings, and heads on what that network hears.
+That is the head of the second stage. Of an English word it is also its phonemes, as a small network hears them in the same
+embeddings, where recordings or a training ``--for openwakeword`` say how often all fire; that training adds heads on what
+the network hears.
 """
 
 import base64
@@ -35,6 +36,7 @@ from wakeword_export.head.slider_points import (
 )
 from wakeword_export.head.taught_head import TaughtHeads, digest_beside, logit_of_taught, read_taught_heads
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
 from wakeword_tools.training_record import HEAD_ALONE_KEY, HEAD_FILE
 
@@ -42,12 +44,13 @@ _NOTED = (
     "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "
     "given: --background with hours of speech without the word measures it as openWakeWord hears"
 )
-_FOR = "with --for openwakeword"
-_TAUGHT = "the head, beside heads on what a small network hears of phonemes, with the word's phonemes"
-_ALONE = (
-    f"the head alone, without the word's phonemes: train an English word {_FOR}, or give --background, to hear them"
-)
+_TAUGHT = "the head, beside heads on what a small network hears of phonemes"
+_ALONE = "the head alone, without the word's phonemes"
 _BOTH = "the head, with the word's phonemes as a small network hears them"
+_MORE = (
+    "an English word is found more often if it was trained with --for openwakeword (--work names the folder of its "
+    "training), or with --background: its phonemes are heard then"
+)
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
     "fire dozens of times an hour; --background with hours of speech without the word measures it"
@@ -105,14 +108,18 @@ def _own(order: ExportOrder, own: bytes) -> _Judge:
         logit = with_fit(graph, head, card, EmbeddedPhonemes.read())
     known = noted(card.training.get("head"), order.fa_per_hour)
     point, line = (guessed(card), _GUESSED) if known is None else (known.point, known.told(_NOTED, order.fa_per_hour))
-    return _Judge(graph, logit, point, [line], _ALONE if logit == head else _BOTH)
+    is_told = logit == head and card.language == ENGLISH and not order.recordings.files.get(Kind.BACKGROUND)
+    return _Judge(graph, logit, point, [line, _MORE] if is_told else [line], _ALONE if logit == head else _BOTH)
 
 
 def _of_taught(order: ExportOrder, own: bytes, taught: TaughtHeads) -> _Judge:
     """Heads that were taught for this."""
-    graph, known = HeadGraph(), noted({HEAD_ALONE_KEY: taught.alone}, order.fa_per_hour)
+    known = noted({HEAD_ALONE_KEY: taught.alone}, order.fa_per_hour)
     if known is None:
-        raise ModelError(f"expected how often the heads in {order.run} fire, found nothing: train again, {_FOR}")
+        raise ModelError(
+            f"expected how often the heads in {order.run} fire, found nothing: train again with --for openwakeword"
+        )
+    graph = HeadGraph()
     logit = logit_of_taught(graph, taught.heads, own, order.model.card)
     return _Judge(graph, logit, known.point, [known.told(_NOTED, order.fa_per_hour)], _TAUGHT)
 
@@ -120,9 +127,9 @@ def _of_taught(order: ExportOrder, own: bytes, taught: TaughtHeads) -> _Judge:
 def _taught(order: ExportOrder, own: bytes) -> TaughtHeads | None:
     """The heads that were taught with the model, if they were."""
     taught = read_taught_heads(order.run / HEAD_FILE)
-    if taught is None or taught.digest == digest_beside(own):
+    if taught is None or taught.digest == digest_beside(own, order.model.card):
         return taught
-    order.report(f"the heads in {order.run} are of another model or version, so the model's own head is exported")
+    order.report(f"the heads in {order.run} are of another model or version, so they are left out")
     return None
 
 

@@ -52,7 +52,7 @@ def between(usual: float, lax: float) -> HeadPoint:
 
 
 class Noted(NamedTuple):
-    """Where the head alone kept a rate in the training's background, by heads that had not heard who speaks."""
+    """Where what is exported kept a rate in the training's background, by heads that had not heard who speaks."""
 
     point: HeadPoint
     rate: float
@@ -68,7 +68,7 @@ class Noted(NamedTuple):
 def noted(head: Any, fa_per_hour: float) -> Noted | None:
     """``None`` if a training noted nothing of use. Between its rates the logit is interpolated by their logarithm.
 
-    ``head``: the record of the head in a model's card.
+    ``head``: the record of the head in a model's card, or of taught heads.
     """
     try:
         alone = head[HEAD_ALONE_KEY]

@@ -34,9 +34,12 @@ class TaughtHeads:
     """The ``digest_beside`` of the head of their model."""
 
 
+_WEIGHTS = {"projection", "projection_bias", "gru_W", "gru_R", "gru_B", "attention", "head", "head_bias"}
+
+
 def write_taught_heads(path: Path, taught: TaughtHeads) -> None:
     """Write the file; a partial one is never left there."""
-    arrays = {f"{number}.{name}": one[name] for number, one in enumerate(taught.heads) for name in one}
+    arrays = {f"{number}.{name}": one[name] for number, one in enumerate(taught.heads) for name in _WEIGHTS}
     write_networks(path, {"alone": dict(taught.alone), "digest": taught.digest}, arrays)
 
 
@@ -48,14 +51,18 @@ def read_taught_heads(path: Path) -> TaughtHeads | None:
         for name, array in arrays.items():
             number, _, own = name.partition(".")
             heads.setdefault(number, {})[own] = array
+        if not heads or any(one.keys() != _WEIGHTS for one in heads.values()):
+            raise ValueError(f"other arrays: {', '.join(arrays)}")
         return TaughtHeads([*heads.values()], about["alone"], about["digest"])
 
     return read_networks(path, "heads for openWakeWord", taught)
 
 
-def digest_beside(head: bytes) -> str:
-    """Names what heads are exported with: the head of the model, an ONNX file, and the network of phonemes."""
-    return hashlib.sha256(head + EMBEDDED_FILE.read_bytes() + repr((OWN_COUNTS, FIT_BESIDE)).encode()).hexdigest()
+def digest_beside(head: bytes, card: ModelCard) -> str:
+    """Names what heads are exported with: the head of the model, an ONNX file, its phonemes, and the network of these."""
+    assert card.verifier is not None
+    said = card.language, card.verifier.phonemes, card.verifier.phoneme_losses, OWN_COUNTS, FIT_BESIDE
+    return hashlib.sha256(head + EMBEDDED_FILE.read_bytes() + repr(said).encode()).hexdigest()
 
 
 def logit_of_taught(graph: HeadGraph, heads: Sequence[Mapping[str, Array]], own: bytes, card: ModelCard) -> int:

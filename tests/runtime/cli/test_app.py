@@ -183,8 +183,9 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
         ),
         (["wakeword_train"], ["train", "marvin"], "train"),
         pytest.param(["wakeword_train"], ["export", "hey zorvella", "there", "--to", "hacs"], "train", marks=WITH_ALL),
-        pytest.param(
-            ["wakeword_export"], ["train", "hey zorvella", "--for", "microwakeword"], "export", marks=WITH_ALL
+        *(
+            pytest.param(["wakeword_export"], ["train", "hey zorvella", "--for", engine], "export", marks=WITH_ALL)
+            for engine in ("microwakeword", "openwakeword")
         ),
         (OTHERS, ["listen", "--keyword", "marvin", "--input", DEMO, "--playback", "monitor"], "echo"),
     ],

@@ -305,7 +305,7 @@ def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
     assert f"found {taught[1]} of the recordings of people" in EXPORTER.expected
     assert f"by the model's head alone, without `--for`, {head[0]} times and {head[1]}" in page
     clean = [one["taught"]["0.5"]["clean"][0] / one["recordings"] for one in phonemes["words"].values()]
-    assert f"{np.mean(clean):.0%}".replace("%", " %") + " of six words at half" in one_line(
+    assert f"{np.mean(clean):.0%}".replace("%", " %") + " of people, of six words at half" in one_line(
         DOCS.parent / "CHANGELOG.md"
     )
     guesses = [one["files"]["openWakeWord export"]["own"]["events"] / one["hours"] for one in words.values()]

@@ -76,12 +76,12 @@ def page(record: Mapping[str, Any]) -> str:
         "",
         "How many recordings of people are found, as recorded / in noise at 10 dB / in measured rooms, by a "
         "model trained from its text. Thresholds are the lowest that keep the rate in 4.3 h of strangers' speech. Nobody "
-        "there, and nobody who says the words, taught the head or the network of phonemes; a part of the strangers taught "
+        "there, and nobody who says the words, taught the heads or the network of phonemes; a part of the strangers taught "
         "the ear, which taught the network. In brackets the exact 95 % interval of the first number.",
         "",
         "Of the weights 3, 4, 5, 6, 7, 8 and 10 of the phonemes beside the model's head Picovoice's words choose 6 for the "
-        "telephone's, and the telephone's choose 8 for Picovoice's, by the mean of what is found in the three conditions at "
-        "0.5 an hour. 7 was taken after all had been seen.",
+        "telephone's, and the telephone's choose 8 for Picovoice's, by the mean of what is found in the three conditions "
+        "at 0.5 an hour. 7 was taken after all had been seen.",
         "",
         *table_of(record, _PARTS),
     ]

@@ -141,7 +141,7 @@ class _Batches:
         self._mined = self.rows[best], self.places[best]
 
     def draw(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """``count`` batches of looks ``(batch, 16, 96)`` and labels ``(batch,)``."""
+        """``count`` batches of looks ``(batch, steps, width)`` and labels ``(batch,)``."""
         for _ in range(count):
             looks, labels = [], []
             for name, wanted in self._counts.items():
@@ -216,7 +216,7 @@ def fit_head(
 
 
 def noisy(normalised: Tensor, most: float, generator: torch.Generator) -> Tensor:
-    """Looks ``(batch, 16, 96)`` of deviation 1 with noise, for each look of a deviation drawn between 0 and ``most``.
+    """Looks ``(batch, steps, width)`` of deviation 1 with noise, for each look of a deviation drawn between 0 and ``most``.
 
     Synthetic voices lie closer together than people do: without it a head learns what only they have in common.
     """

@@ -40,16 +40,16 @@ class HeadNetwork(nn.Module):
         self.register_buffer("deviation", torch.ones(width))
 
     def set_normalisation(self, embeddings: Tensor) -> None:
-        """Fix mean and deviation of each number from looks ``(n, 16, 96)``."""
+        """Fix mean and deviation of each number from looks ``(n, steps, width)``."""
         self.mean.copy_(embeddings.mean(dim=(0, 1)))
         self.deviation.copy_(embeddings.std(dim=(0, 1)).clamp_min(1e-3))
 
     def normalise(self, embeddings: Tensor) -> Tensor:
-        """Embeddings -> mean 0 and deviation 1; any shape ``(..., 96)``."""
+        """Embeddings -> mean 0 and deviation 1; any shape ``(..., width)``."""
         return (embeddings - self.mean) / self.deviation
 
     def forward(self, normalised: Tensor) -> Tensor:
-        """*Normalised* embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``."""
+        """*Normalised* looks ``(batch, steps, width)`` -> logits ``(batch,)``."""
         projected = self.projection(self.thinned(normalised.mT).mT).relu()
         states, _ = self.gru(self.dropout(self.thinned(projected.mT).mT))
         weights = self.attention(states).softmax(dim=1)
@@ -59,7 +59,7 @@ class HeadNetwork(nn.Module):
 
 @torch.no_grad()
 def head_logits(network: HeadNetwork, looks: Tensor) -> Tensor:
-    """Logits of embeddings ``(n, 16, 96)`` of any precision -> ``(n,)``, without dropout."""
+    """Logits of looks ``(n, steps, width)`` of any precision -> ``(n,)``, without dropout."""
     network.eval()
     pieces = [network(network.normalise(part.float())) for part in torch.split(looks, 2_048)]
     return torch.cat(pieces) if pieces else torch.empty(0)
