@@ -11,7 +11,7 @@ from wakeword.base.errors import ModelError, reason_of
 from wakeword.base.files import replacing
 from wakeword_tools.training_record import DAMAGED_ARCHIVE
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def write_networks(path: Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -22,7 +22,7 @@ def write_networks(path: Path, about: Mapping[str, Any], arrays: Mapping[str, np
         np.savez(file, header=header, **arrays)  # type: ignore[arg-type]  # allow_pickle
 
 
-def read_networks(path: Path, what: str, made_of: Callable[[dict[str, Any], dict[str, np.ndarray]], T]) -> T | None:
+def read_networks(path: Path, what: str, made_of: Callable[[dict[str, Any], dict[str, np.ndarray]], _T]) -> _T | None:
     """What ``made_of`` makes of the header and the arrays; ``None`` without a file. ``ModelError`` for a damaged one."""
     if not path.is_file():
         return None

@@ -41,9 +41,7 @@ class ExportOptions:
             (MAX_FA_PER_HOUR - 1) // 4,  # the lax threshold allows four times as many
         ),
     ] = DEFAULT_FA_PER_HOUR
-    work: Annotated[Path, option("--work", "Where `wakeword train --for ENGINE` kept its network.", "DIR")] = Path(
-        "runs"
-    )
+    work: Annotated[Path, option("--work", "Where `wakeword train --for` kept networks.", "DIR")] = Path("runs")
 
 
 @command

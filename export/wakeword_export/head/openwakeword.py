@@ -25,15 +25,7 @@ from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_h
 from wakeword_export.head.listener import HeadListener, exported_scores
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_fit
-from wakeword_export.head.slider_points import (
-    LAX,
-    STRICT,
-    USUAL_THRESHOLD,
-    HeadPoint,
-    calibrated,
-    guessed,
-    noted,
-)
+from wakeword_export.head.slider_points import LAX, STRICT, USUAL_THRESHOLD, HeadPoint, calibrated, guessed, noted
 from wakeword_export.head.taught_head import TaughtHeads, digest_beside, logit_of_taught, read_taught_heads
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
 from wakeword_tools.engines.languages import ENGLISH

@@ -36,12 +36,7 @@ from wakeword_train.pack.starter import FRAMES_A_SECOND
 from wakeword_train.pipeline import EMBEDDINGS
 from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.second_stage.heads.fit_heads import Background, HeadTraining, fit_head
-from wakeword_train.second_stage.heads.gru_head import (
-    HeadNetwork,
-    head_constants,
-    head_logits,
-    points_of_logits,
-)
+from wakeword_train.second_stage.heads.gru_head import HeadNetwork, head_constants, head_logits, points_of_logits
 from wakeword_train.second_stage.looks.examples import Recordings
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
@@ -88,7 +83,7 @@ def teach_heads(
     """
     settings = dataclasses.replace(config.second_stage, method="bce", embedding_noise=0.0)
     config = dataclasses.replace(config, second_stage=settings)
-    report(f"teaching heads {config.keyword!r} for openWakeWord's engines: some 4 minutes of a core")
+    report(f"teaching heads {config.keyword!r} for openWakeWord's engines: some 3 minutes of a core")
     of_run = TrainingRun(config, DataFolders(), run, run.parent / EMBEDDINGS, events=TrainingEvents(lambda line: None))
     with one_thread():
         stage, network = SecondStageTraining(of_run, model, clips), EmbeddedPhonemes.read()
@@ -112,9 +107,7 @@ def teach_heads(
         )
         heads = [_fitted(stage, training, fold) for fold in range(settings.folds)]
         folds, card = [stage.fold(clip) for clip in stage.speech.clips], read_model(model).card
-        logits = _logits(
-            heads, own, read_model(model).card, zip(recordings.clean, background.clean, folds, strict=True)
-        )
+        logits = _logits(heads, own, card, zip(recordings.clean, background.clean, folds, strict=True))
         hours = sum(map(len, background.clean)) * _EVERY * STEP_FRAMES / (3600 * FRAMES_A_SECOND)
         points = points_of_logits(logits, hours, hop=_EVERY * STEP_FRAMES)
     if points is None:
