@@ -251,7 +251,7 @@ CHOSEN = {
     "verify": False,
     "group": ["home=192.168.1.10,192.168.1.20"],
     "voice": ["me", "you"],
-    "label_with": "tcp://core-whisper:10300",
+    "keep": True,
     "save": True,
     "save_limit": 50,
     "debug": True,
@@ -274,9 +274,9 @@ def test_every_option_of_the_add_on_is_one_of_the_command(tmp_path: Path) -> Non
             assert changed == {"save", "save_limit"}
         elif name == "save_limit":
             assert changed == set()  # only where something is saved
-        elif name == "label_with":
-            assert changed == {"keep", "label_with"}
-            assert options["label_with"] == value
+        elif name == "keep":
+            assert changed == {"keep"}
+            assert options["keep"] == "audio"
         else:
             assert changed == {"keyword" if name == "keywords" else name}
             assert options[changed.pop()] == value
@@ -286,7 +286,7 @@ def test_every_option_of_the_add_on_is_one_of_the_command(tmp_path: Path) -> Non
 
 def test_options_that_were_left_empty_are_left_out(tmp_path: Path) -> None:
     command = addon_program().command
-    empty = {**CONFIG["options"], "point": "", "threshold": None, "label_with": ""}
+    empty = {**CONFIG["options"], "point": "", "threshold": None}
     assert command(empty, tmp_path) == command(CONFIG["options"], tmp_path)
 
 

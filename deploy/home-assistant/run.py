@@ -36,8 +36,8 @@ def command(options: dict[str, Any], folder: Path) -> list[str]:
     for name in ("group", "voice"):
         for value in options.get(name, ()):
             arguments += [f"--{name}", value]
-    if options.get("label_with"):
-        arguments += ["--keep", "audio", "--label-with", options["label_with"]]
+    if options.get("keep"):
+        arguments += ["--keep", "audio"]
     for name in ("point", "threshold", "min_gap"):
         if options.get(name) not in (None, ""):
             arguments += [f"--{name.replace('_', '-')}", str(options[name])]

@@ -42,6 +42,6 @@ def kept_list(folder: Path) -> dict[str, SavedPair]:
 
 def shown_event(event: SavedPair) -> dict[str, object]:
     """An event for JSON."""
-    named = ("time", "score", "threshold", "near_miss", "client", "probably", "text")
+    named = ("time", "score", "threshold", "near_miss", "client")
     shown = {name: getattr(event, name) for name in named}
     return {"id": event.data.stem, "word": event.keyword, **shown, "label": event.answer}

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
-from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, keyword_option, label_option
+from wakeword.cli.options import MinGapOption, ModelOption, VoicePointOptions, keyword_option
 from wakeword.cli.ranges import number_option, option
 
 
@@ -32,7 +32,6 @@ class ServeOptions:
     save_limit: SaveLimitOption = 1_000.0
     pre_roll: PreRollOption = 0.5
     keep: KeepOption = None
-    label_with: Annotated[str | None, label_option("Label what --keep keeps")] = None
     zeroconf: Annotated[
         bool, option("--zeroconf", "Announce the server in the local network, where Home Assistant finds it.")
     ] = False
@@ -75,7 +74,5 @@ class ServeOptions:
             raise typer.BadParameter("--http-name, --http-allow and --http-ingress need --http")
         if self.http_ingress and (self.http_name or self.http_allow):
             raise typer.BadParameter("--http-ingress takes no --http-name or --http-allow")
-        if self.label_with is not None and self.keep is None:
-            raise typer.BadParameter("--label-with needs --keep audio, which keeps what it labels")
         if self.zeroconf_name is not None and not self.zeroconf:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")

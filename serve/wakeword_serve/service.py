@@ -21,10 +21,8 @@ from wakeword_serve.connection import Shared, TimeLimits
 from wakeword_serve.fair_share import ScoringThreads
 from wakeword_serve.groups import Groups, groups_of
 from wakeword_serve.hours import ListenedHours
-from wakeword_serve.labels import Labeller
 from wakeword_serve.serve_options import ServeOptions
 from wakeword_serve.server import Server
-from wakeword_serve.speech_to_text import SpeechToText
 from wakeword_serve.status_pages import Web, WebSettings
 from wakeword_serve.telemetry import Telemetry
 from wakeword_serve.words import OfferedWords
@@ -33,8 +31,6 @@ logger = logging.getLogger("wakeword.serve")
 
 _MAX_WAITING = 64
 """Detections that may wait for the disk."""
-_BUSY = 0.5
-"""The load from which on nothing is labelled."""
 
 
 def run_server(options: ServeOptions) -> None:
@@ -44,7 +40,6 @@ def run_server(options: ServeOptions) -> None:
     """
     place = host_and_port(options.uri.removeprefix("tcp://"), "--uri tcp://", "127.0.0.1:10400", DEFAULT_PORT)
     web = _web_settings(options)
-    speech = None if options.label_with is None else SpeechToText(options.label_with)
     networks, groups = networks_of(options.allow or []), Groups(groups_of(options.group or []))
     streams = StreamSettings(
         refractory_frames(options.min_gap),
@@ -76,7 +71,7 @@ def run_server(options: ServeOptions) -> None:
             server = Server(shared, *place, most=options.max_connections, networks=networks)
             running.append((asyncio.get_running_loop(), server))
             if stop.seconds_left is None:  # no signal has come; one that comes from now on finds the server
-                await _serve(server, options, web, keeper, speech)
+                await _serve(server, options, web, keeper)
 
         asyncio.run(serve())
 
@@ -122,9 +117,7 @@ def _keeping(
     return keeper, hours
 
 
-async def _serve(
-    server: Server, options: ServeOptions, pages: WebSettings | None, keeper: Keeper | None, speech: SpeechToText | None
-) -> None:
+async def _serve(server: Server, options: ServeOptions, pages: WebSettings | None, keeper: Keeper | None) -> None:
     serving = asyncio.create_task(server.run())
     ready = asyncio.create_task(server.ready.wait())
     announcing: asyncio.Task[None] | None = None
@@ -135,10 +128,6 @@ async def _serve(
                 if options.zeroconf:
                     name = options.zeroconf_name or f"wakeword-{host_name()}"
                     announcing = asyncio.create_task(Announcement(name, server.socket).run())
-                if keeper is not None and speech is not None:
-                    stack.enter_context(
-                        Labeller(keeper.folder, speech, server.words.stage_of, lambda: server.load > _BUSY)
-                    )
                 web = None if pages is None else stack.enter_context(Web(server, pages, keeper))
                 _greet(server, options, web)
                 await asyncio.wait({serving})

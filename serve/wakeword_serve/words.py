@@ -15,7 +15,6 @@ from wakeword.cli.options import PointOptions
 from wakeword.format.point_warnings import warnings_of
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import Model, read_model
-from wakeword.verify.verifier import SecondStage
 from wakeword_serve.wire import encode
 
 logger = logging.getLogger("wakeword.serve")
@@ -138,10 +137,6 @@ class OfferedWords:
         self.by_name = {**of_folder, **self._fixed}
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
         self.info = info_of(self.by_name.values(), playback=self._playback)
-
-    def stage_of(self, phrase: str) -> SecondStage | None:
-        """The second stage of a word in force, by its phrase; ``None`` if there is none."""
-        return next((word.model.second_stage for word in self.by_name.values() if word.phrase == phrase), None)
 
     @property
     def refused(self) -> int:

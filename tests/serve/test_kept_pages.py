@@ -110,8 +110,6 @@ def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path:
         "threshold": 0.5,
         "near_miss": False,
         "client": "192.0.2.7",
-        "probably": None,
-        "text": None,
         "label": None,
     }
 

@@ -29,6 +29,7 @@ from support.served_web import get, run
 from wakeword import Detection, Keeper
 from wakeword.browser.bounded_http import MAX_CONNECTIONS, Doors
 from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.sorting import Answer, file_pair, read_pair
 from wakeword_serve.addresses import networks_of
 from wakeword_serve.client_stream import Found
 from wakeword_serve.status_pages import Web
@@ -175,13 +176,10 @@ def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_pa
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_rooms_who_answered_voices_and_labels_are_on_one_page(models: Path, tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path / "kept", 10**9)
-    for label in (
-        {"text": "good morning", "probably": "no"},
-        {"text": "", "probably": "no"},
-        {"text": "lights on"},
-        {},
-    ):
-        pairs.save(Detection("low", 0.9, 1, 2, np.zeros(160), about=label), datetime.now(UTC))
+    saved = pairs.save(Detection("low", 0.9, 1, 2, np.zeros(160)), datetime.now(UTC))
+    pair = read_pair(saved.with_suffix(".json"))
+    assert pair is not None
+    file_pair(pair, Answer.NO, tmp_path / "kept")
 
     async def scenario(served: Served, web: Web) -> str:
         client = await served.client()
@@ -198,9 +196,7 @@ def test_rooms_who_answered_voices_and_labels_are_on_one_page(models: Path, tmp_
         "(home)</td>",
         "<td>kitchen answered</td><td>grandmother</td>",
         "<td>hall, held back: kitchen answered</td>",
-        "<td>probably not the word: “good morning”</td>",
-        "<td>probably not the word: no speech</td>",
-        "<td>“lights on”</td>",
+        "<td>not the word</td>",
     ):
         assert shown in page, shown
 

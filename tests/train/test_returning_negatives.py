@@ -2,20 +2,15 @@
 
 import json
 import shutil
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
 
-from wakeword import AudioFileError, Detection
 from wakeword.audio.audio_file import read_audio
 from wakeword.model.model import read_model
-from wakeword.saving.saved_pairs import SavedPairs
-from wakeword.saving.sorting import Answer, file_pair, read_pair
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import TrainConfig
@@ -59,35 +54,6 @@ def test_of_a_reviewed_folder_only_what_was_not_the_word_is_a_negative(world: Wo
     kept = reviewed(world, tmp_path / "kept")
     clips = read_folder(returning_negatives([kept], tmp_path / "work"), Kind.NEAR_NEGATIVE)
     assert {clip.path.parent for clip in clips} == {(kept / "no").resolve()}
-
-
-def test_of_a_labelled_folder_what_was_probably_not_the_word_and_a_person_sorted_out_are_negatives(
-    world: World, tmp_path: Path
-) -> None:
-    pairs = SavedPairs(tmp_path / "kept", 10**9)
-    labels: list[dict[str, str | float]] = [
-        *({"text": "", "probably": "no"}, {"text": "so it goes", "probably": "no"}, {"text": "good", "probably": "no"}),
-        *({"text": "lights on", "probably": "yes"}, {"text": "lights"}, {}),
-    ]
-    saved = [
-        pairs.save(Detection("marvin", 0.5, 1, 2, np.zeros(16_000), about=label), datetime.now(UTC)) for label in labels
-    ]
-
-    def negatives() -> set[str]:
-        clips = read_folder(returning_negatives([tmp_path / "kept"], tmp_path / "work"), Kind.NEAR_NEGATIVE)
-        return {clip.path.name for clip in clips}
-
-    assert negatives() == {path.name for path in saved[:3]}
-    for number, answer in ((0, Answer.YES), (4, Answer.NO)):
-        pair = read_pair(saved[number].with_suffix(".json"))
-        assert pair is not None
-        file_pair(pair, answer, tmp_path / "kept")
-    assert negatives() == {saved[number].name for number in (1, 2, 4)}
-    for number in (1, 2):
-        saved[number].with_suffix(".json").unlink()
-    shutil.rmtree(tmp_path / "kept" / "no")
-    with pytest.raises(AudioFileError, match="expected events that were probably not the word, found none"):
-        negatives()
 
 
 def test_fine_tuning_takes_the_word_from_the_folder_that_was_reviewed(world: World, tmp_path: Path) -> None:

@@ -14,14 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.audio.audio_listing import audio_files
-from wakeword.base.errors import AudioFileError
 from wakeword.base.events import SILENT
 from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import ExecutorFor, in_this_process
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model_bytes
-from wakeword.saving.sorting import Answer, saved_pairs
+from wakeword.saving.sorting import Answer
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
@@ -175,8 +174,7 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
     """A folder with a manifest: it lists the clips in ``folders`` as near negatives for training, for any speaker.
 
     A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, one that ``wakeword review`` has sorted
-    what was not the word, with what labels say was probably not the word and no person has sorted. Any other folder gives
-    all its recordings. Raises ``AudioFileError`` for a folder without any.
+    what was not the word. Any other folder gives all its recordings. Raises ``AudioFileError`` for a folder without any.
     """
     paths = [path for folder in folders for path in _negatives_in(folder)]
     rows = [recorded_row(path, "", f"false accept {path.stem}", Split.TRAIN) for path in paths]
@@ -187,11 +185,4 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
 
 def _negatives_in(folder: Path) -> list[Path]:
     parts = [folder / sub for sub in (FALSE_ACCEPTS, Answer.NO) if (folder / sub).is_dir()]
-    kept = saved_pairs(folder) if folder.is_dir() else []
-    if not parts and all(pair.text is None for pair in kept):
-        return audio_files(folder)
-    probable = [pair.audio for pair in kept if pair.probably is Answer.NO]
-    negatives = [*probable, *(path for part in parts for path in audio_files(part, required=not probable))]
-    if not negatives:
-        raise AudioFileError(f"{folder}: expected events that were probably not the word, found none; review them")
-    return negatives
+    return [path for part in parts or [folder] for path in audio_files(part)]

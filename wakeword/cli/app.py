@@ -46,7 +46,6 @@ CROSS_PACKAGE = {
     "openwakeword": Command("wakeword_export.student.head_teaching:head_teacher"),
     "training_of_text": Command("wakeword_train.cli:train_text"),
     "playback_source": Command("wakeword_echo.playback_source:open_playback"),
-    "labels": Command("wakeword_serve.cli:label_kept"),
     "voice_network": Command("wakeword_train.voice_network:make_voice_network"),
     "text_promise": Command("wakeword_train.from_text:text_model_promise"),
 }

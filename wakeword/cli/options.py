@@ -38,12 +38,6 @@ def keyword_option(text: str) -> Any:
     return typer.Option("--keyword", metavar="K", autocompletion=model_names, callback=separate, help=text)
 
 
-def label_option(text: str) -> Any:
-    """The option ``--label-with``; ``text``: what is labelled, and when."""
-    text += ", with this Wyoming speech-to-text: tcp://HOST:PORT. It gets the audio."
-    return option("--label-with", text, "URI")
-
-
 MODEL_HELP = "A model that `wakeword models` lists, or a model file."
 JsonOption = Annotated[bool, option("--json", "Print JSON.")]
 ModelOption = Annotated[list[Path] | None, option("--model", "A model file (.onnx); repeatable.", "FILE", _files)]

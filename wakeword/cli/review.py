@@ -16,7 +16,7 @@ from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.option_class import command
-from wakeword.cli.options import keyword_option, label_option
+from wakeword.cli.options import keyword_option
 from wakeword.cli.ranges import option
 from wakeword.model.installed import model_name
 from wakeword.saving.keeper import kept_folder
@@ -32,7 +32,6 @@ except ImportError:  # Windows
 _ESCAPE_SECONDS = 0.05
 """Within this the rest of a key arrives that sends several characters."""
 
-_LABELS = {Answer.YES: "the word", Answer.NO: "not the word"}
 _ANSWERS = {"y": Answer.YES, "n": Answer.NO}
 
 
@@ -50,7 +49,6 @@ class ReviewOptions:
     keyword: Annotated[
         list[str] | None, keyword_option("Only recordings of this word; repeatable. Default: of all words.")
     ] = None
-    label_with: Annotated[str | None, label_option("First label what has no label")] = None
     play: Annotated[bool, option("--play/--no-play", "Play each recording.")] = True
     only_list: Annotated[bool, option("--list", "List what waits for an answer, and ask nothing.")] = False
     as_json: Annotated[bool, option("--json", "List it as JSON, one object a line.")] = False
@@ -61,7 +59,7 @@ def review(options: ReviewOptions) -> None:
     """Go through saved detections and near misses, and sort them into the folders yes and no.
 
     Keys: y it was the word, n it was not, s or Enter skip, r hear it again, b back to the one before, q quit. Every
-    answer is carried out at once. What a label says is probably not the word comes first. What learns from them is
+    answer is carried out at once. What learns from them is
     `wakeword train --from MODEL --extend-negatives DIR --background ROOM`.
     """
     (_list_pairs if options.only_list or options.as_json else _review_folder)(options)
@@ -71,7 +69,7 @@ def _list_pairs(options: ReviewOptions) -> None:
     """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
     for pair in _pairs_of(options):
         if options.as_json:
-            named = ("keyword", "score", "near_miss", "time", "probably", "text")
+            named = ("keyword", "score", "near_miss", "time")
             given_fields = {name: getattr(pair, name) for name in named}
             print(json.dumps({"audio": str(pair.audio), **given_fields}))
         else:
@@ -104,24 +102,9 @@ def _folder_of(options: ReviewOptions) -> Path:
 
 
 def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
-    """Those that wait for an answer: first those that probably were not the word, last those that probably were."""
+    """Those that wait for an answer, the oldest first."""
     wanted = set(map(model_name, options.keyword or []))
-    pairs = [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
-    if options.label_with is not None:
-        pairs = _labelled(pairs, options.label_with)
-    return sorted(pairs, key=lambda one: (Answer.NO, None, Answer.YES).index(one.probably))
-
-
-def _labelled(pairs: list[SavedPair], uri: str) -> list[SavedPair]:
-    # Imported here: it imports the commands.
-    from wakeword.cli.app import CROSS_PACKAGE
-
-    wait = [pair for pair in pairs if pair.text is None]
-    labelled = {pair.data: pair for pair in pairs}
-    for number, pair in enumerate(CROSS_PACKAGE["labels"].load()(wait, uri), 1):
-        labelled[pair.data] = pair
-        note(f"labelled {number} of {len(wait)}  {_title(pair)}")
-    return list(labelled.values())
+    return [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
 
 
 class _Review:
@@ -196,9 +179,7 @@ def _title(pair: SavedPair) -> str:
     moment = pair.moment
     when = pair.time if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
     kind = "near miss" if pair.near_miss else "detection"
-    label = "" if pair.probably is None else f"probably {_LABELS[pair.probably]}  "
-    text = "" if pair.text is None else f'  heard "{printable(pair.text)}"'
-    return f"{label}{printable(pair.keyword)}  {kind}  score {pair.score:.3f}  {printable(when)}{text}"
+    return f"{printable(pair.keyword)}  {kind}  score {pair.score:.3f}  {printable(when)}"
 
 
 def _read_key() -> str | None:

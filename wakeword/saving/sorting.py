@@ -7,7 +7,6 @@ leaves the one it was in: whatever interrupts that, nothing is lost.
 import json
 import math
 import shutil
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError
 from wakeword.base.exclusive import turn_in
-from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved, write_json
+from wakeword.base.files import DAMAGED, read_json, remove_abandoned, replacing, resolved
 from wakeword.saving.saved_pairs import MAX_JSON, is_saved_pair, remove_pair
 
 
@@ -43,10 +42,6 @@ class SavedPair:
     """What ``score`` had to reach, where a server kept it."""
     client: str
     """The address that the audio came from, where a server kept it; else empty."""
-    probably: Answer | None
-    """What a label says that no person gave (``wakeword_serve.labels``); a person's answer counts more."""
-    text: str | None
-    """What a speech-to-text has heard in it, if one was asked."""
     answer: Answer | None = None
     """What a person said it was: the folder into which it was sorted, in the one of the kept events."""
 
@@ -85,7 +80,7 @@ def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
     """The pair of a JSON file, with a person's answer; ``None`` if it is damaged, gone or without audio."""
     with suppress(OSError, *DAMAGED):
         content = content_of(data)
-        threshold, probably, text = (content.get(name) for name in ("threshold", "probably", "text"))
+        threshold = content.get("threshold")
         pair = SavedPair(
             data=data,
             keyword=str(content["keyword"]),
@@ -94,19 +89,11 @@ def read_pair(data: Path, answer: Answer | None = None) -> SavedPair | None:
             near_miss=content.get("near_miss") is True,
             threshold=None if threshold is None else float(threshold),
             client=str(content.get("client", "")),
-            probably=None if probably is None else Answer(probably),
-            text=None if text is None else str(text),
             answer=answer,
         )
         if pair.audio.is_file() and math.isfinite(pair.score) and math.isfinite(pair.threshold or 0):
             return pair
     return None
-
-
-def add_label(pair: SavedPair, label: Mapping[str, object]) -> None:
-    """Write a label into the data of a pair. ``FileNotFoundError`` if a person moved it, or it was deleted, meanwhile."""
-    with turn_in(pair.data.parent):
-        write_json(pair.data, {**content_of(pair.data), **label}, private=True)
 
 
 def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:

@@ -93,10 +93,6 @@ class PhonemeVerifier:
     opinion: PhonemeNetwork | None = None
     """Another recogniser with the same tokens."""
 
-    def evidence(self, samples: Array) -> float:
-        """``KeywordPhonemes.score`` without a second opinion, for ``(PHONEME_SAMPLES,)`` float32 at 16 kHz."""
-        return self.keyword.score(self.network.log_probabilities(samples))
-
     def fit(self, heard_by: Callable[[PhonemeNetwork], Array]) -> float:
         """``KeywordPhonemes.score`` of what the recogniser hears, or with a second opinion where it hears something.
 
