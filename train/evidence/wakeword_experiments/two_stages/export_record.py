@@ -25,7 +25,7 @@ from wakeword_train.config import TrainConfig
 
 _RATES = 0.5, 2.0
 """False accepts an hour."""
-_CONDITIONS = "clean", "noisy", "room"
+CONDITIONS = "clean", "noisy", "room"
 _log = logging.getLogger(__name__)
 
 
@@ -74,7 +74,7 @@ def found_of_people(
     files = people_of(audio, config.keyword)
     people = {
         name: [[float(scores.max()) for scores in heard(np.pad(one, (0, SAMPLE_RATE)))] for one in some]
-        for name, some in _heard_in(files, audio).items()
+        for name, some in heard_in(files, audio).items()
     }
     found: dict[str, Any] = {"recordings": len(files), "hours": round(store.hours, 3)}
     for number, part in enumerate(parts):
@@ -88,13 +88,13 @@ def found_of_people(
     return found
 
 
-def _heard_in(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
+def heard_in(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
     """The recordings by condition: as they are, in noise and in measured rooms. The same for every run."""
     mixer = NoiseMixer(sorted(audio_files(audio / "noise")), warn=_log.warning)
     clean = [read_audio(path) for path in files]
     noisy = [mixer.mix(one, recording_of(path), snr=SNR) for one, path in zip(clean, files, strict=True)]
     said = in_rooms([Condition("", "", one) for one in clean], read_rooms(audio / "rooms"))
-    return dict(zip(_CONDITIONS, (clean, noisy, [one.samples for one in said]), strict=True))
+    return dict(zip(CONDITIONS, (clean, noisy, [one.samples for one in said]), strict=True))
 
 
 def table_of(record: Mapping[str, Any], parts: Mapping[str, str]) -> list[str]:
@@ -106,7 +106,7 @@ def table_of(record: Mapping[str, Any], parts: Mapping[str, str]) -> list[str]:
             for rate in _RATES:
                 at = own[part][f"{rate:g}"]
                 of, low, high = at["clean"][1:]
-                counts = " / ".join(str(at[one][0]) for one in _CONDITIONS)
+                counts = " / ".join(str(at[one][0]) for one in CONDITIONS)
                 cells.append(f"{counts} of {of} ({100 * low:.0f} to {100 * high:.0f} %)")
             lines.append(f"| {word} | {name} | {' | '.join(cells)} |")
     every = record["words"].values()
@@ -114,7 +114,7 @@ def table_of(record: Mapping[str, Any], parts: Mapping[str, str]) -> list[str]:
         means = [
             " / ".join(
                 f"{100 * np.mean([own[part][f'{rate:g}'][one][0] / own['recordings'] for own in every]):.0f}"
-                for one in _CONDITIONS
+                for one in CONDITIONS
             )
             for rate in _RATES
         ]
