@@ -71,10 +71,10 @@ def exports_page(record: Mapping[str, Any]) -> str:
         "# Exports",
         "",
         "Recordings of people in which the word is found, as recorded / in noise at 10 dB / in measured rooms, by the "
-        "files of one training from the text alone, and by the models that other engines bring. Each is run by its own "
-        f"engine. Found at the lowest threshold that keeps {_RATE:g} false accepts an hour in the same speech, of people who "
-        "are strangers to our files, and at the threshold that the file itself names. Brackets are exact 95 % intervals of the "
-        "first number, by recording; a person may have several.",
+        "files of one training from the text alone, and by the models that other engines bring. Each is run by its "
+        f"own engine. Found at the lowest threshold that keeps {_RATE:g} false accepts an hour in the same speech, of "
+        "people who are strangers to our files, and at the threshold that the file itself names. Brackets are exact "
+        "95 % intervals of the first number, by recording; a person may have several.",
         "",
         f"| word | file | found at {_RATE:g} an hour | found at its own threshold | false accepts there |",
         "| --- | --- | ---: | ---: | ---: |",
