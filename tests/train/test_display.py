@@ -19,9 +19,9 @@ def test_a_run_has_the_steps_that_its_settings_ask_for(monkeypatch: pytest.Monke
     recipe, plain = default_recipe(), TrainConfig(keyword="x")
     own = "wakeword_tools.engines.registry.installed_engines"
     monkeypatch.setattr(own, lambda kind: ("kokoro:x",) if kind == "natural" else ("espeak-ng",))
-    assert phases_of(recipe) == list(Phase)
+    assert phases_of(recipe) == [phase for phase in Phase if phase is not Phase.ENGINES]
     monkeypatch.setattr(own, lambda kind: () if kind == "natural" else ("espeak-ng",))
-    assert phases_of(recipe) == [phase for phase in Phase if phase is not Phase.NATURAL]
+    assert phases_of(recipe) == [phase for phase in Phase if phase not in (Phase.NATURAL, Phase.ENGINES)]
     assert phases_of(plain)[:2] == [Phase.READING, Phase.FIRST]
     alone = dataclasses.replace(plain, second_stage=SecondStageConfig(enabled=False))
     assert phases_of(alone) == [Phase.READING, Phase.FIRST]
@@ -48,8 +48,15 @@ def test_without_a_terminal_each_step_is_a_line_and_the_log_too(capsys: pytest.C
         for done in (0.0, 0.5, 1.0):
             events.phase(Phase.SPEECH, done)
         events.phase(Phase.FIRST, 0.0)
+        events.phase(Phase.ENGINES, 0.0)  # which is none of the training's own
         events.note("a note")
         logging.getLogger("wakeword_train").warning("from the log")
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["1/3 making speech: 0%", "2/3 training the first stage: 0%", "a note", "from the log"]
+    assert lines == [
+        "1/3 making speech: 0%",
+        "2/3 training the first stage: 0%",
+        "teaching networks for other engines: 0%",
+        "a note",
+        "from the log",
+    ]
     assert not any(type(handler).__name__ == "Handler" for handler in logging.getLogger().handlers)

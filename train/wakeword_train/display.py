@@ -31,8 +31,9 @@ class ShownEvents(TrainingEvents):
         """Move the bar."""
         if phase is not self._phase:
             self._phase = phase
-            phases = self._phases if phase in self._phases else list(Phase)
-            self._steps.begin(f"{phases.index(phase) + 1}/{len(phases)} {phase.value}")
+            numbered = phase in self._phases
+            number = f"{self._phases.index(phase) + 1}/{len(self._phases)} " if numbered else ""
+            self._steps.begin(f"{number}{phase.value}")
         self._steps.share(done)
 
     def epoch(self, report: EpochReport) -> None:

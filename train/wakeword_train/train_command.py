@@ -99,7 +99,9 @@ def _train(
         note(kept)
     _summarise(options, result)
     if teach is not None:
-        _note_all(teach(result, own, executor=executor, report=note))
+        with phases_shown(()) as events:
+            lines = teach(result, own, executor=executor, events=events)
+        _note_all(lines)
         if text_first:  # not where an export has begun this
             model = result.path
             arguments = str(model), f"{model.stem}-files", "--to", options.engine or "", "--work", str(options.work)

@@ -26,6 +26,7 @@ class Phase(StrEnum):
     LISTENING = "listening to the clips"
     SECOND = "training the second stage"
     MEASURING = "measuring"
+    ENGINES = "teaching networks for other engines"
 
 
 log = logging.getLogger(__name__)
@@ -88,6 +89,17 @@ class TrainingEvents(Events):
         """An epoch of a first stage has ended."""
         self._epoch(report)
 
+    def progress_of(self, phase: Phase, total: float) -> Report:
+        """Tells of a phase as work of the size ``total`` goes on."""
+        done = 0.0
+
+        def report(size: float, seconds: float) -> None:
+            nonlocal done
+            done += size
+            self.phase(phase, done / total)
+
+        return report
+
 
 @dataclass(frozen=True)
 class TrainingRun:
@@ -104,17 +116,6 @@ class TrainingRun:
     events: TrainingEvents = field(default_factory=TrainingEvents)
     executor: ExecutorFor = in_this_process
     """Gives the executor for work that costs as much as so many seconds of audio. No result depends on it."""
-
-    def progress_of(self, phase: Phase, total: float) -> Report:
-        """Tells of a phase as work of the size ``total`` goes on."""
-        done = 0.0
-
-        def report(size: float, seconds: float) -> None:
-            nonlocal done
-            done += size
-            self.events.phase(phase, done / total)
-
-        return report
 
 
 def describe_health(health: AdversaryHealth | None) -> str:

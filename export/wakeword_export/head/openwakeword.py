@@ -25,7 +25,7 @@ from wakeword_export.head.float_graph import HeadGraph, head_weights, logit_of_h
 from wakeword_export.head.listener import HeadListener, exported_scores
 from wakeword_export.head.oww_features import OwwFeatures
 from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_fit
-from wakeword_export.head.slider_points import LAX, STRICT, USUAL_THRESHOLD, HeadPoint, calibrated, guessed, noted
+from wakeword_export.head.slider_points import LAX, STRICT, USUAL_THRESHOLD, Noted, calibrated, noted
 from wakeword_export.head.taught_head import TaughtHeads, digest_beside, logit_of_taught, read_taught_heads
 from wakeword_export.trial import TRIED, require_silence, reset_noise, trial_sounds
 from wakeword_tools.engines.languages import ENGLISH
@@ -43,26 +43,32 @@ _MORE = (
     "an English word is found more often if it was trained with --for openwakeword (--work names the folder of its "
     "training), or with --background: its phonemes are heard then"
 )
-_GUESSED = (
-    "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
-    "fire dozens of times an hour; --background with hours of speech without the word measures it"
-)
 
 
 def write(order: ExportOrder, folder: Path) -> Sequence[str]:
-    """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise."""
+    """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise.
+
+    Raises ``ModelError`` without recordings, if no training has noted how often what is exported fires.
+    """
     card, content = order.model.card, None
     metadata, _ = checked_metadata(order.data)
     own = base64.b64decode(metadata[HEAD_KEY])
     measured, taught = order.recordings.files.get(Kind.BACKGROUND), _taught(order, own)
     features = OwwFeatures(encoders_folder() / EMBEDDING_FILE)
-    graph, logit, point, lines, of_what = _own(order, own) if taught is None else _of_taught(order, own, taught)
+    graph, logit, known, more, of_what = _own(order, own) if taught is None else _of_taught(order, own, taught)
     listener = HeadListener(graph.runner(logit), features)
     if measured:
         order.report(f"listening to {len(measured)} recordings of background as openWakeWord does")
         scores = exported_scores(listener, order.recordings, warn=order.report)
         point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
         lines, content = promise.lines(), promise.to_json()
+    elif known is None:
+        raise ModelError(
+            f"expected --background with hours of speech without {card.phrase!r}, to measure its threshold, as its "
+            "training noted none; or train the word with --for openwakeword"
+        )
+    else:
+        point, lines = known.point, [known.told(_NOTED, order.fa_per_hour), *more]
     lines = [*lines, of_what]
     resets = [listener.after_resets(reset_noise(30), sound[: 2 * SAMPLE_RATE]) for sound in trial_sounds().values()]
     after = {"the noise after a reset": np.concatenate(resets)}
@@ -82,13 +88,12 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
 
 
 class _Judge(NamedTuple):
-    """What listens, and where it is to fire."""
+    """What listens, and what is known of it without recordings."""
 
     graph: HeadGraph
     logit: int
-    point: HeadPoint
-    lines: list[str]
-    """What is known of the point without recordings."""
+    known: Noted | None
+    more: Sequence[str]
     of_what: str
 
 
@@ -98,22 +103,14 @@ def _own(order: ExportOrder, own: bytes) -> _Judge:
     head = logit = logit_of_head(graph, head_weights(own))
     if order.recordings.files.get(Kind.BACKGROUND):
         logit = with_fit(graph, head, card, EmbeddedPhonemes.read())
-    known = noted(card.training.get("head"), order.fa_per_hour)
-    point, line = (guessed(card), _GUESSED) if known is None else (known.point, known.told(_NOTED, order.fa_per_hour))
-    is_told = logit == head and card.language == ENGLISH and not order.recordings.files.get(Kind.BACKGROUND)
-    return _Judge(graph, logit, point, [line, _MORE] if is_told else [line], _ALONE if logit == head else _BOTH)
+    known, more = noted(card.training.get("head"), order.fa_per_hour), [_MORE] if card.language == ENGLISH else []
+    return _Judge(graph, logit, known, more, _ALONE if logit == head else _BOTH)
 
 
 def _of_taught(order: ExportOrder, own: bytes, taught: TaughtHeads) -> _Judge:
     """Heads that were taught for this."""
-    known = noted({HEAD_ALONE_KEY: taught.alone}, order.fa_per_hour)
-    if known is None:
-        raise ModelError(
-            f"expected how often the heads in {order.run} fire, found nothing: train again with --for openwakeword"
-        )
-    graph = HeadGraph()
-    logit = logit_of_taught(graph, taught.heads, own, order.model.card)
-    return _Judge(graph, logit, known.point, [known.told(_NOTED, order.fa_per_hour)], _TAUGHT)
+    graph, known = HeadGraph(), noted({HEAD_ALONE_KEY: taught.alone}, order.fa_per_hour)
+    return _Judge(graph, logit_of_taught(graph, taught.heads, own, order.model.card), known, [], _TAUGHT)
 
 
 def _taught(order: ExportOrder, own: bytes) -> TaughtHeads | None:

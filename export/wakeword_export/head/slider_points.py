@@ -11,7 +11,6 @@ from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.text import counted
-from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
 from wakeword_tools.measure.default_rates import MAX_FA_PER_HOUR
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
@@ -25,8 +24,6 @@ _MIN_SPREAD, _MAX_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
 _FURTHEST = 25.0
 """The highest logit of a point: beyond, a score is 1 to all its digits."""
-_FIT = -1.0
-"""The phonemes' score of a word that is said without much care."""
 
 
 @dataclass(frozen=True)
@@ -81,23 +78,6 @@ def noted(head: Any, fa_per_hour: float) -> Noted | None:
     rate = max(fa_per_hour, float(rates[0]))
     found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
     return Noted(between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours)
-
-
-def guessed(card: ModelCard) -> HeadPoint:
-    """A point from a card that has none: the head's logit that the default needs from a word in the middle of its range.
-
-    Such a word has a logit of the first stage halfway from the gate to the default point of the first stage alone, and
-    phonemes that fit fairly. With six included models of an earlier day this fires 0 to 2 times an hour in 2 h of read
-    speech, with three words trained from their text alone 2 to 64 times.
-    """
-    assert card.verifier is not None
-    fusion, gate = card.verifier.fusion, card.verifier.gate
-    alone = card.of_stage_one()
-    first = logit_of(alone.point().threshold) if alone.default_point else gate
-    wanted = logit_of(card.point().threshold) if card.default_point else 0.0
-    slope = fusion.embedding if fusion.embedding > 0 else 1.0
-    others = fusion.stage_one * (gate + max(gate, first)) / 2 + fusion.phonemes * max(_FIT, -fusion.phoneme_floor)
-    return HeadPoint((wanted - fusion.bias - others) / slope, slope)
 
 
 _LAXER = 4.0

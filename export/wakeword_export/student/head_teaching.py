@@ -8,6 +8,7 @@ import base64
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,8 @@ import torch
 from torch import Tensor
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.base.events import Line
 from wakeword.base.types import Array
-from wakeword.batch.jobs.work import Executor
+from wakeword.batch.jobs.work import Executor, Report
 from wakeword.format.card import ModelCard
 from wakeword.format.digest import checked_metadata
 from wakeword.model.model import read_model
@@ -39,7 +39,7 @@ from wakeword_train.second_stage.heads.fit_heads import Background, HeadTraining
 from wakeword_train.second_stage.heads.gru_head import HeadNetwork, head_constants, head_logits, points_of_logits
 from wakeword_train.second_stage.looks.examples import Recordings
 from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 _THINNED = 0.4
 """The share of what is heard that a look lacks in training."""
@@ -62,17 +62,17 @@ def head_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
         )
 
     def teach(
-        result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], report: Line
+        result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], events: TrainingEvents
     ) -> Sequence[str]:
         assert result.second_stage is not None
-        teach_heads(config, result.clips, result.path, result.second_stage.fold_heads, run, report=report)
+        teach_heads(config, result.clips, result.path, result.second_stage.fold_heads, run, events=events)
         return []
 
     return teach
 
 
 def teach_heads(
-    config: TrainConfig, clips: Sequence[Clip], model: Path, own: Sequence[bytes], run: Path, *, report: Line
+    config: TrainConfig, clips: Sequence[Clip], model: Path, own: Sequence[bytes], run: Path, *, events: TrainingEvents
 ) -> TaughtHeads:
     """Teach heads and write them to ``run``; the looks of the word's training are in the cache next to it.
 
@@ -83,7 +83,8 @@ def teach_heads(
     """
     settings = dataclasses.replace(config.second_stage, method="bce", embedding_noise=0.0)
     config = dataclasses.replace(config, second_stage=settings)
-    report(f"teaching heads {config.keyword!r} for openWakeWord's engines: some 3 minutes of a core")
+    events.note(f"teaching heads {config.keyword!r} for openWakeWord's engines: some 3 minutes of a core")
+    events.phase(Phase.ENGINES, 0.0)
     of_run = TrainingRun(config, DataFolders(), run, run.parent / EMBEDDINGS, events=TrainingEvents(lambda line: None))
     with one_thread():
         stage, network = SecondStageTraining(of_run, model, clips), EmbeddedPhonemes.read()
@@ -105,7 +106,8 @@ def teach_heads(
             width=network.layers[-1][0].shape[1],
             thinned=_THINNED,
         )
-        heads = [_fitted(stage, training, fold) for fold in range(settings.folds)]
+        report = events.progress_of(Phase.ENGINES, settings.folds)
+        heads = [_fitted(stage, training, fold, report) for fold in range(settings.folds)]
         folds, card = [stage.fold(clip) for clip in stage.speech.clips], read_model(model).card
         logits = _logits(heads, own, card, zip(recordings.clean, background.clean, folds, strict=True))
         hours = sum(map(len, background.clean)) * _EVERY * STEP_FRAMES / (3600 * FRAMES_A_SECOND)
@@ -148,11 +150,12 @@ def _heard(network: EmbeddedPhonemes, looks: Tensor) -> Tensor:
     return torch.from_numpy(np.concatenate(parts))
 
 
-def _fitted(stage: SecondStageTraining, training: HeadTraining, fold: int) -> HeadNetwork:
+def _fitted(stage: SecondStageTraining, training: HeadTraining, fold: int, report: Report) -> HeadNetwork:
     """A head that does not hear the people of a fold."""
     heard = {name: stage.may_hear(name, fold, words.rows) for name, words in training.words.items()}
     own = dataclasses.replace(training, seed=training.seed + fold)
-    network, _ = fit_head(own, heard, stage.is_heard(Kind.BACKGROUND, fold), advance=lambda: None)
+    advance = partial(report, 1 / training.settings.epochs, 0.0)
+    network, _ = fit_head(own, heard, stage.is_heard(Kind.BACKGROUND, fold), advance=advance)
     return network
 
 

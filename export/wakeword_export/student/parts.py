@@ -96,16 +96,16 @@ class PartWork(WholeWork[PartItem]):
         def fit(item: PartItem) -> dict[str, NDArray[Any]]:
             with one_thread():
                 if item.is_head:
-                    return self._head(scenes, item.thinned)
-                network = fit_student(scenes, self._config, thinned=item.thinned, seed=self._seed)
+                    return self._head(scenes, item.thinned, report)
+                network = fit_student(scenes, self._config, thinned=item.thinned, seed=self._seed, report=report)
                 return {name: value.numpy() for name, value in network.state_dict().items()}
 
         return fit
 
-    def _head(self, scenes: StudentScenes, thinned: float) -> dict[str, NDArray[Any]]:
+    def _head(self, scenes: StudentScenes, thinned: float, report: Report) -> dict[str, NDArray[Any]]:
         phonemes, generator = MicroPhonemes.read(), torch.Generator().manual_seed(self._seed)
         shape, heard = heard_shape(phonemes), heard_scenes(scenes, phonemes, generator)
-        network = fit_student(heard, self._config, shape, thinned=thinned, seed=self._seed)
+        network = fit_student(heard, self._config, shape, thinned=thinned, seed=self._seed, report=report)
         windows = StudentBatches(heard, self._config, generator, shape).clean(WINDOWS)
         return quantised([network], windows.numpy(), BESIDE).arrays()
 
@@ -125,7 +125,13 @@ def student_of(
 
 
 def fit_student(
-    scenes: StudentScenes, config: StudentConfig, shape: NetShape = FEATURES, *, thinned: float, seed: int
+    scenes: StudentScenes,
+    config: StudentConfig,
+    shape: NetShape = FEATURES,
+    *,
+    thinned: float,
+    seed: int,
+    report: Report = lambda size, seconds: None,
 ) -> StudentNetwork:
     """A network that knows the word: the mean of the weights and of the norms at the ends of the rounds (after Izmailov et
     al., 2018, "Averaging Weights Leads to Wider Optima"). The same for the same seed on one kind of machine."""
@@ -137,8 +143,8 @@ def fit_student(
             begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
         of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
         ends = list[dict[str, Tensor]]()
-        for number in range(1 + _ROUNDS):
-            own = _of_round(config) if number else config
+        rounds = [config, *[_of_round(config)] * _ROUNDS]
+        for number, own in enumerate(rounds):
             for step, optimizer in enumerate(_steps(network, batches, own)):
                 batch = batches.next()
                 last = network.steps(batch.windows)[-1]
@@ -151,6 +157,7 @@ def fit_student(
                 torch.autograd.backward(loss)
                 optimizer.step()
                 of_origin.step()
+                report(1 / sum(one.steps for one in rounds), 0.0)
             ends.append({name: one.clone() for name, one in network.state_dict().items()})
     network.load_state_dict({name: torch.stack([end[name].float() for end in ends]).mean(dim=0) for name in ends[0]})
     return network.eval()

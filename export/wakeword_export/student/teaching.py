@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from wakeword.base.errors import DataError, ModelError
-from wakeword.base.events import Line
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.card import ModelCard
@@ -40,7 +39,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.starter import MICRO, OTHERS, PackedRecording, pack_path
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 _CLOSE_WORDS = 4
 """Clips of the word for each of a close word."""
@@ -56,10 +55,10 @@ def student_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
     _packs()
 
     def teach(
-        result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], report: Line
+        result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], events: TrainingEvents
     ) -> Sequence[str]:
-        clips = [*result.clips, *natural_clips(config, run, executor=executor, report=report)]
-        return teach_student(config, clips, read_model(result.path).card, run, executor=executor, report=report).lines
+        clips = [*result.clips, *natural_clips(config, run, executor=executor, events=events)]
+        return teach_student(config, clips, read_model(result.path).card, run, executor=executor, events=events).lines
 
     return teach
 
@@ -71,7 +70,7 @@ def teach_student(
     run: Path,
     *,
     executor: Callable[[float], Executor],
-    report: Line,
+    events: TrainingEvents,
 ) -> MicroStudent:
     """Train a student and write it to ``run``.
 
@@ -87,19 +86,22 @@ def teach_student(
         tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
-        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 18 minutes of a core")
+        events.note(
+            f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 18 minutes of a core"
+        )
+        events.phase(Phase.ENGINES, 0.0)
         scenes = _training_scenes(config, stores, train)
         parts = parts_of(settings, has_head=phonemes_of(card) is not None)
         fitting = Run(PartWork(scenes, settings, config.seed), parts)
         batches = StudentBatches(scenes, settings, torch.Generator().manual_seed(config.seed))
-        rows = fitting.rows(executor(fitting.seconds), lambda *_: None)
+        rows = fitting.rows(executor(fitting.seconds), events.progress_of(Phase.ENGINES, fitting.size))
         own, head = student_of(rows, batches.clean(WINDOWS))
         net = beside_phonemes(own, head, card)
         judge = SceneMaker(held_out, far_away(config.augmentation), seed=config.seed + 1)
         judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
         heard = heard_by(net, judged, validation, only_synthetic=only_synthetic)
-        cutoff, promise = chosen_cutoff(heard, _RATE, warn=report)
+        cutoff, promise = chosen_cutoff(heard, _RATE, warn=events.note)
     lines = _promised(promise, cutoff, settings.least_recall, only_synthetic=only_synthetic)
     student = MicroStudent(config.keyword, own, cutoff, lines, head, "" if head is None else phonemes_digest())
     write_student(run / STUDENT_FILE, student)
@@ -199,7 +201,9 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
 
 
-def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
+def natural_clips(
+    config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], events: TrainingEvents
+) -> list[Clip]:
     """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
 
     A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not. Half of
@@ -215,6 +219,6 @@ def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float],
         natural = dataclasses.replace(natural, engines=(*natural.engines, LEARNERS))
     plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
     own = dataclasses.replace(config, synthesis=plan)
-    spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingEvents(report), executor=executor)
+    spoken = TrainingRun(own, DataFolders(), run, run, events=events, executor=executor)
     folders = with_synthesised(spoken).folders.by_kind
     return [clip for kind in Kind for folder in folders.get(kind, ()) for clip in read_folder(folder, kind)]

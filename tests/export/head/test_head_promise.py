@@ -1,14 +1,10 @@
 """Laws of the point of an exported head: where the rate is kept is 0.5, and sliders move between its neighbours."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from wakeword.base.errors import CalibrationError
 from wakeword.base.logistic import logit_of
-from wakeword.model.installed import shipped_models
-from wakeword.model.model import read_model
 from wakeword_export.head.listener import HeadListener
 from wakeword_export.head.slider_points import (
     LAX,
@@ -16,7 +12,6 @@ from wakeword_export.head.slider_points import (
     USUAL_THRESHOLD,
     between,
     calibrated,
-    guessed,
     noted,
 )
 from wakeword_tools.measure.scores import ScoreSet
@@ -59,13 +54,6 @@ def test_a_short_background_gives_a_laxer_promise_and_says_so() -> None:
 def test_a_head_that_finds_nothing_is_refused() -> None:
     with pytest.raises(CalibrationError, match="none of the 20 positives would be found"):
         calibrated(heard(-6.0), 0.5, warn=lambda line: None)
-
-
-def test_a_stricter_default_point_moves_the_guess_up() -> None:
-    card = read_model(shipped_models()["marvin"]).card
-    stricter = replace(card, operating_points=tuple(replace(one, threshold=0.99) for one in card.operating_points))
-    assert guessed(stricter).logit > guessed(card).logit
-    assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)
 
 
 def head_with(alone: object) -> dict[str, object]:

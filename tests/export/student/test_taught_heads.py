@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.progress import Shares
 from support.small_world import clips_of_run, run_of_tones
 
 from wakeword.base.errors import ConfigError, ModelError
@@ -144,7 +145,9 @@ def test_each_head_knows_the_people_of_the_other_folds_and_is_the_same_twice(
         return fit_head(training, heard, used, **options)
 
     monkeypatch.setattr(head_teaching, "fit_head", fitted)
-    first, again = (teach_heads(config, clips, COMPUTER, [OWN, OWN], run, report=lambda line: None) for _ in range(2))
+    events = Shares()
+    first, again = (teach_heads(config, clips, COMPUTER, [OWN, OWN], run, events=events) for _ in range(2))
+    assert events.done == pytest.approx(2 * [0, 0.25, 0.5, 0.75, 1])
     used = [one for _, one in known[:2]]
     assert torch.equal(used[0], ~used[1])
     assert 0.2 < float(used[0].float().mean()) < 0.8

@@ -12,6 +12,7 @@ import pytest
 import soundfile
 import torch
 from support.builders import random_model
+from support.progress import Shares
 from support.small_world import clips_of_run, run_of_tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
@@ -34,7 +35,7 @@ from wakeword_train.data.packed import packed_clips
 from wakeword_train.pack.starter import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
 from wakeword_train.synthesis_config import StudentConfig
-from wakeword_train.training_run import DataFolders, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 pytest.importorskip("pymicro_features", reason="needs pymicro-features, which a student hears through")
 
@@ -70,9 +71,12 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     quiet = AugmentationConfig(household=0.0)  # which is made in seconds
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL, augmentation=quiet)
     elsewhere = Elsewhere()
-    options: dict[str, Any] = {"executor": in_this_process, "report": lambda line: None}
+    events = Shares()
+    options: dict[str, Any] = {"executor": in_this_process, "events": events}
     card = read_model(shipped_models()["computer"]).card  # which knows phonemes
     made = teach_student(config, clips_of_run(run), card, tmp_path / "a", **options)
+    # Each of three parts has 6 steps, and two rounds of 2.
+    assert events.done == pytest.approx([number / 30 for number in range(31)])
     options["executor"] = lambda seconds: elsewhere
     again = teach_student(config, clips_of_run(run), card, tmp_path / "b", **options)
     assert elsewhere.done == 3
@@ -149,7 +153,7 @@ def test_recorded_background_is_heard_beside_the_pack(
                 random_model().card,
                 tmp_path,
                 executor=in_this_process,
-                report=print,
+                events=TrainingEvents(print),
             )
     alone, more, with_others, without_tested = heard
     assert more - alone == pytest.approx(0.01, rel=0.01)
@@ -161,7 +165,9 @@ def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL)
     some = [clip for clip in clips_of_run(run) if clip.kind.value != "near_negative"]
     with pytest.raises(DataError, match="train clips of the kinds near_negative"):
-        teach_student(config, some, random_model().card, tmp_path, executor=in_this_process, report=print)
+        teach_student(
+            config, some, random_model().card, tmp_path, executor=in_this_process, events=TrainingEvents(print)
+        )
     with pytest.raises(ConfigError, match="least_recall of the student"):
         StudentConfig(least_recall=1.0)
 
@@ -182,14 +188,14 @@ def test_more_natural_voices_are_asked_for(run: Path, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(teaching, "with_synthesised", spoken)
     config = dataclasses.replace(default_recipe(), keyword="updown", student=dataclasses.replace(SMALL, natural=40))
-    found = natural_clips(config, tmp_path, executor=in_this_process, report=lambda line: None)
+    found = natural_clips(config, tmp_path, executor=in_this_process, events=TrainingEvents())
     assert {clip.kind for clip in found} == {Kind.POSITIVE}
     assert len(found) == 8
     plan = asked[0].config.synthesis
     assert (plan.positives, plan.near_negatives, plan.negatives) == (0, 0, 0)
     assert (plan.natural.positives, plan.natural.near_negatives, plan.natural.negatives) == (40, 10, 0)
     none = dataclasses.replace(config, student=dataclasses.replace(SMALL, natural=0))
-    assert not natural_clips(none, tmp_path, executor=in_this_process, report=pytest.fail)
+    assert not natural_clips(none, tmp_path, executor=in_this_process, events=TrainingEvents(pytest.fail))
     assert len(asked) == 1
 
 
@@ -202,11 +208,16 @@ def test_learners_say_english_words_too_where_kokoro_is(
     config = dataclasses.replace(default_recipe(), keyword="wo", language=language, student=SMALL)
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     for _ in range(2):
-        natural_clips(config, tmp_path, executor=in_this_process, report=pytest.fail)
+        natural_clips(config, tmp_path, executor=in_this_process, events=TrainingEvents(pytest.fail))
         (tmp_path / "voices" / "kokoro" / "voices").mkdir(parents=True, exist_ok=True)
     without, some = (run.config.synthesis.natural.engines for run in asked)
     assert some == ((*without, "learners") if speak else without)
     chosen = dataclasses.replace(config.synthesis.natural, engines=("command:mine.toml",))
     plan = dataclasses.replace(config.synthesis, natural=chosen)
-    natural_clips(dataclasses.replace(config, synthesis=plan), tmp_path, executor=in_this_process, report=pytest.fail)
+    natural_clips(
+        dataclasses.replace(config, synthesis=plan),
+        tmp_path,
+        executor=in_this_process,
+        events=TrainingEvents(pytest.fail),
+    )
     assert asked[-1].config.synthesis.natural.engines == ("command:mine.toml",)

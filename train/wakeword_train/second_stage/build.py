@@ -207,7 +207,7 @@ class SecondStageTraining:
         work = HeadWork(
             HeadTraining(words, background, self.settings, self.config.adversary, gate - _BELOW_GATE, self.config.seed)
         )
-        report = self.training.progress_of(Phase.SECOND, len(folds))
+        report = self.training.events.progress_of(Phase.SECOND, len(folds))
         run = Run(work, items)
         trained = [head for _, head in run.rows(self.executor(run.seconds), report)]
         for epoch in trained[-1].epochs:
@@ -245,7 +245,7 @@ class SecondStageTraining:
             if noisy
             else f"both stages hear {len(items)} held-out clips"
         )
-        report = self.training.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
+        report = self.training.events.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=self.probe), [*items, *noisy])
         rows = [(item, heard) for item, heard in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])
