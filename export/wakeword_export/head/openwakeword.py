@@ -50,7 +50,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
 
     Raises ``ModelError`` without recordings, if no training has noted how often what is exported fires.
     """
-    card, content = order.model.card, None
+    card = order.model.card
     metadata, _ = checked_metadata(order.data)
     own = base64.b64decode(metadata[HEAD_KEY])
     measured, taught = order.recordings.files.get(Kind.BACKGROUND), _taught(order, own)
@@ -61,7 +61,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
         order.report(f"listening to {len(measured)} recordings of background as openWakeWord does")
         scores = exported_scores(listener, order.recordings, warn=order.report)
         point, promise = calibrated(scores, order.fa_per_hour, warn=order.report)
-        lines, content = promise.lines(), promise.to_json()
+        lines = promise.lines()
     elif known is None:
         raise ModelError(
             f"expected --background with hours of speech without {card.phrase!r}, to measure its threshold, as its "
@@ -80,7 +80,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     (folder / f"{name}.onnx").write_bytes(onnx)
     settings = {"probability_cutoff": USUAL_THRESHOLD}
     described = {"type": "openWakeWord", "wake_word": phrase, "model": f"{name}.tflite", "openWakeWord": settings}
-    write_json(folder / f"{name}.json", {**described, "wakeword": {"version": __version__, "promise": content}})
+    write_json(folder / f"{name}.json", {**described, "wakeword": {"version": __version__}})
     known_of_it = "\n  ".join([*lines, TRIED])
     text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL_THRESHOLD, strict=STRICT, promise=known_of_it)
     (folder / "README.txt").write_text(text, encoding="utf-8")

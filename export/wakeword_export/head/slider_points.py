@@ -1,6 +1,5 @@
 """What an exported head promises: its point on hours of speech, and what it does there."""
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -101,11 +100,6 @@ class HeadPromise:
     """As an operating point is named: ``fa_per_hour=0.5``."""
     rates: Mapping[float, HeadRates]
     """At ``LAX``, ``USUAL_THRESHOLD`` and ``STRICT``."""
-
-    def to_json(self) -> dict[str, object]:
-        """As ``json.dump`` takes it."""
-        at = {f"{score:g}": dataclasses.asdict(rates) for score, rates in self.rates.items()}
-        return {"target": self.target, "at": at}
 
     def lines(self) -> list[str]:
         """For people: a line for each threshold, and what the hours support."""

@@ -26,6 +26,7 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY, Head
 from wakeword_export.head.float_graph import HeadGraph
 from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_fit
 from wakeword_export.head.taught_head import FIT_BESIDE, OWN_COUNTS, TaughtHeads, digest_beside, write_taught_heads
+from wakeword_export.student.teaching import natural_clips
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
 from wakeword_tools.training_record import HEAD_FILE
@@ -65,7 +66,8 @@ def head_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
         result: TrainingResult, run: Path, *, executor: Callable[[float], Executor], events: TrainingEvents
     ) -> Sequence[str]:
         assert result.second_stage is not None
-        teach_heads(config, result.clips, result.path, result.second_stage.fold_heads, run, events=events)
+        clips = [*result.clips, *natural_clips(config, run, executor=executor, events=events)]
+        teach_heads(config, clips, result.path, result.second_stage.fold_heads, run, events=events)
         return []
 
     return teach
@@ -76,9 +78,9 @@ def teach_heads(
 ) -> TaughtHeads:
     """Teach heads and write them to ``run``; the looks of the word's training are in the cache next to it.
 
-    ``clips``: of the word's training; ``model``: its file; ``own``: the head of each fold of its training. Labels alone
-    teach them, whatever the method of the second stage. An hour of background takes 0.2 GB of memory, and 0.4 GB if it is
-    recordings. The same for the same seed on one kind of machine.
+    ``clips``: of the word's training, and ``natural_clips``; ``model``: its file; ``own``: the head of each fold of its
+    training. Labels alone teach them, whatever the method of the second stage. An hour of background takes 0.2 GB of
+    memory, and 0.4 GB if it is recordings. The same for the same seed on one kind of machine.
     Raises ``DataError`` without positives, or where the background is too short to say how often the heads fire.
     """
     settings = dataclasses.replace(config.second_stage, method="bce", embedding_noise=0.0)

@@ -207,7 +207,8 @@ def natural_clips(
     """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
 
     A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not. Half of
-    an English word's are said as learners of English say it: many people do.
+    an English word's are said as learners of English say it: many people do. Heads on what a network of phonemes hears find
+    more people too.
     """
     count = config.student.natural
     if not count:

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from support.progress import Shares
 from support.small_world import clips_of_run, run_of_tones
 
 from wakeword.base.errors import ConfigError, ModelError
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
@@ -39,6 +41,7 @@ from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.heads.gru_head import HeadNetwork, head_constants, head_logits
 from wakeword_train.second_stage.looks.examples import Recordings
 from wakeword_train.second_stage_config import SecondStageConfig
+from wakeword_train.training_run import TrainingEvents
 
 COMPUTER = shipped_models()["computer"]
 CARD = read_model(COMPUTER).card
@@ -100,6 +103,20 @@ def test_what_cannot_be_taught_is_refused_before_the_training() -> None:
         head_teacher(dataclasses.replace(config, language="de"))
     with pytest.raises(ConfigError, match="expected a second stage"):
         head_teacher(dataclasses.replace(config, second_stage=SecondStageConfig(enabled=False)))
+
+
+def test_heads_hear_the_clips_of_the_training_and_those_by_natural_voices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, folds = list[Any](), [OWN]
+    monkeypatch.setattr(head_teaching, "natural_clips", lambda config, run, **options: [f"natural, {run.name}"])
+    monkeypatch.setattr(
+        head_teaching, "teach_heads", lambda config, clips, model, own, run, **options: heard.append((clips, own))
+    )
+    result: Any = SimpleNamespace(clips=("first",), path=COMPUTER, second_stage=SimpleNamespace(fold_heads=folds))
+    teach = head_teacher(dataclasses.replace(default_recipe(), keyword="zorvella"))
+    assert not teach(result, tmp_path / "run", executor=in_this_process, events=TrainingEvents())
+    assert heard == [(["first", "natural, run"], folds)]
 
 
 def test_a_threshold_is_noted_by_heads_that_do_not_know_who_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
