@@ -27,7 +27,7 @@ _BASE = option(
     "--from", "Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).", "MODEL"
 )
 TAUGHT_FOR = {
-    "openwakeword": "some 3 minutes of a core",
+    "openwakeword": "some 8 minutes of a core, with its clips by natural voices",
     "microwakeword": "some 30 minutes of a core, with its clips by natural voices",
 }
 """Engines that get networks of their own, and what one takes."""

@@ -15,6 +15,7 @@ from wakeword.verify.shared import EAR, LANGUAGES, recogniser_folders
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.one_class.one_class_comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
+from wakeword_experiments.two_stages.export_record import CONDITIONS
 from wakeword_experiments.two_stages.languages_study import languages_page
 from wakeword_experiments.two_stages.people_range import WITHIN, half_width, range_page, text_alone_content, typed_found
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
@@ -285,7 +286,6 @@ CUT_MARVINS = ("6379c6a2", "d1bf406b")
 
 
 def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
-    words = record("exports")["words"]
     page = one_line(DOCS / "export.md")
     phonemes = record("export-phonemes")
     for word, one in phonemes["words"].items():
@@ -309,8 +309,11 @@ def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
     assert f"{np.mean(clean):.0%}".replace("%", " %") + " of people, of six words at half" in one_line(
         DOCS.parent / "CHANGELOG.md"
     )
-    guesses = [one["files"]["openWakeWord export"]["own"]["events"] / one["hours"] for one in words.values()]
-    assert f"from their text alone {min(guesses):.0f} to {max(guesses):.0f} times" in page
+    files = [one["files"] for one in record("exports")["words"].values()]
+    for name in ("wakeword", "openWakeWord export", "microWakeWord export"):
+        found = [of_word[name]["rate"]["found"] for of_word in files]
+        means = [100 * np.mean([one[how][0] / one[how][1] for one in found]) for how in CONDITIONS]
+        assert f"{' / '.join(f'{mean:.0f}' for mean in means)} %" in page
 
 
 def test_the_page_of_students_says_what_phonemes_bring() -> None:
