@@ -10,6 +10,7 @@ from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
 
 from wakeword.audio.audio_file import read_audio
+from wakeword.base.errors import AudioFileError
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
@@ -54,6 +55,13 @@ def test_of_a_reviewed_folder_only_what_was_not_the_word_is_a_negative(world: Wo
     kept = reviewed(world, tmp_path / "kept")
     clips = read_folder(returning_negatives([kept], tmp_path / "work"), Kind.NEAR_NEGATIVE)
     assert {clip.path.parent for clip in clips} == {(kept / "no").resolve()}
+
+
+def test_words_that_a_review_found_are_no_negatives(world: World, tmp_path: Path) -> None:
+    kept = reviewed(world, tmp_path / "kept")
+    shutil.rmtree(kept / "no")
+    with pytest.raises(AudioFileError, match="a review found not to be the word"):
+        returning_negatives([kept], tmp_path / "work")
 
 
 def test_fine_tuning_takes_the_word_from_the_folder_that_was_reviewed(world: World, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.audio.audio_listing import audio_files
+from wakeword.base.errors import AudioFileError
 from wakeword.base.events import SILENT
 from wakeword.base.files import write_whole
 from wakeword.batch.jobs.job_run import ExecutorFor, in_this_process
@@ -82,6 +83,8 @@ def train_model(
     out = Path(out)
     check_training(config, folders, out, device=device)
     events, own = events or TrainingEvents(), Path(work) / file_stem(config.keyword)
+    if not check_synthesis(config, folders):
+        events.note(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
     run = with_synthesised(TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, events, executor))
     result, stand_ins = _train_first_stages(run)
     draft = result.path
@@ -185,4 +188,8 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
 
 def _negatives_in(folder: Path) -> list[Path]:
     parts = [folder / sub for sub in (FALSE_ACCEPTS, Answer.NO) if (folder / sub).is_dir()]
+    if not parts and (folder / Answer.YES).is_dir():
+        raise AudioFileError(
+            f"{folder}: expected recordings that a review found not to be the word, got those that are"
+        )
     return [path for part in parts or [folder] for path in audio_files(part)]

@@ -48,14 +48,12 @@ def with_synthesised(run: TrainingRun) -> TrainingRun:
     ``run.executor`` has workers for so many seconds of audio; the clips do not depend on it. Raises ``DataError`` if a
     folder is missing.
     """
-    plan, folders, events = run.config.synthesis, run.folders, run.events
+    plan, folders = run.config.synthesis, run.folders
     counts = {kind: int(getattr(plan, kind.plural)) for kind in _WITHOUT_RECORDINGS}
     natural = {kind: int(getattr(plan.natural, kind.plural)) for kind in _WITHOUT_RECORDINGS}
     recorded = check_synthesis(run.config, folders)
     if not counts[Kind.POSITIVE] and not natural[Kind.POSITIVE] and not recorded:
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
-    if not recorded:
-        events.note(f"no recordings of {run.config.keyword!r} are given: training on synthetic voices alone")
     word = SpokenKeyword.of(run.config)
     # Both are made before either speaks, as voices that are missing end the run.
     passes = [

@@ -62,7 +62,8 @@ class StudentConfig:
     """How the network for microWakeWord's engines is trained: the table ``[student]`` of a configuration."""
 
     natural: CountOrZero = 400
-    """Clips of the word by natural voices, and a quarter as many of close words, that are synthesised for the student."""
+    """Clips of the word by natural voices, and a quarter as many of close words, that are synthesised for the student, and
+    for heads that openWakeWord's engines run."""
     positives: Count = 5_000
     """Scenes of the word: each voice as often as the others, in other sound each time."""
     near_negatives: Count = 3_000

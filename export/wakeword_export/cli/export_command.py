@@ -50,7 +50,8 @@ def export(options: ExportOptions) -> None:
 
     A text in place of a model is trained first, as `wakeword train` does.
     With hours of speech without the word the threshold is measured as the other engine will hear it; without them it is
-    what the training noted. One that fires where no word is, as on silence or synthetic music, is refused.
+    what the training noted, as of the included models only that of "jarvis" did. One that fires where no word is, as on
+    silence or synthetic music, is refused.
     """
     if options.positives and not options.background:
         raise typer.BadParameter(

@@ -64,8 +64,8 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
         lines = promise.lines()
     elif known is None:
         raise ModelError(
-            f"expected --background with hours of speech without {card.phrase!r}, to measure its threshold, as its "
-            "training noted none; or train the word with --for openwakeword"
+            f"expected --background with hours of speech without {card.phrase!r}, to measure its threshold, as no training "
+            "noted one; or train the word again"
         )
     else:
         point, lines = known.point, [known.told(_NOTED, order.fa_per_hour), *more]

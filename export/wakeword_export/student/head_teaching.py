@@ -76,7 +76,7 @@ def head_teacher(config: TrainConfig) -> Callable[..., Sequence[str]]:
 def teach_heads(
     config: TrainConfig, clips: Sequence[Clip], model: Path, own: Sequence[bytes], run: Path, *, events: TrainingEvents
 ) -> TaughtHeads:
-    """Teach heads and write them to ``run``; the looks of the word's training are in the cache next to it.
+    """Teach heads and write them to ``run``; the looks at the training's background are in the cache next to it.
 
     ``clips``: of the word's training, and ``natural_clips``; ``model``: its file; ``own``: the head of each fold of its
     training. Labels alone teach them, whatever the method of the second stage. An hour of background takes 0.2 GB of
@@ -87,6 +87,7 @@ def teach_heads(
     config = dataclasses.replace(config, second_stage=settings)
     events.note(f"teaching heads {config.keyword!r} for openWakeWord's engines: some 3 minutes of a core")
     events.phase(Phase.ENGINES, 0.0)
+    report = events.progress_of(Phase.ENGINES, 1 + settings.folds)
     of_run = TrainingRun(config, DataFolders(), run, run.parent / EMBEDDINGS, events=TrainingEvents(lambda line: None))
     with one_thread():
         stage, network = SecondStageTraining(of_run, model, clips), EmbeddedPhonemes.read()
@@ -97,6 +98,7 @@ def teach_heads(
         recordings = stage.speech.with_packed(stage.maker.recordings())
         every = {id(one): one for one in (*recordings.clean, *recordings.varied)}
         heard = {number: _heard(network, _looks(one)) for number, one in every.items()}
+        report(1.0, 0.0)
         background = Recordings(*([heard[id(one)] for one in part] for part in (recordings.clean, recordings.varied)))
         training = HeadTraining(
             words,
@@ -108,7 +110,6 @@ def teach_heads(
             width=network.layers[-1][0].shape[1],
             thinned=_THINNED,
         )
-        report = events.progress_of(Phase.ENGINES, settings.folds)
         heads = [_fitted(stage, training, fold, report) for fold in range(settings.folds)]
         folds, card = [stage.fold(clip) for clip in stage.speech.clips], read_model(model).card
         logits = _logits(heads, own, card, zip(recordings.clean, background.clean, folds, strict=True))
