@@ -140,7 +140,7 @@ Which file goes where, step by step: docs/export.md of wakeword.
 """
 
 _EXPECTED = (
-    "some 20 minutes on two cores; of six words trained from their text, at the thresholds that their training noted, it "
+    "some 15 minutes on two cores; of six words trained from their text, at the thresholds that their training noted, it "
     "found 92 % of the recordings of people and fired 0.3 times an hour"
 )
 EXPORTER = Exporter("openwakeword", write, require_second_stage, _EXPECTED, "openwakeword")

@@ -271,7 +271,7 @@ def test_a_text_is_trained_first_and_a_misspelt_name_is_not(
     monkeypatch.setattr("wakeword_train.cli.train_text", train)
     ended = cli("export", "hey zorvella", "files", "--to", "openwakeword")
     assert ended.status == 0, ended.err
-    assert "no model is called 'hey zorvella', so it is trained first: some 20 minutes" in ended.err
+    assert "no model is called 'hey zorvella', so it is trained first: some 15 minutes" in ended.err
     assert "92 % of the recordings of people" in ended.err
     assert (tmp_path / "files" / "hey_zorvella.onnx").is_file()
     assert asked == [("hey zorvella", "openwakeword", Path("runs"))]
