@@ -81,9 +81,9 @@ def train_model(
     ``DataError`` for recordings that are missing or too few, and ``SynthesisError`` if an engine fails.
     """
     out = Path(out)
-    check_training(config, folders, out, device=device)
+    recorded = check_training(config, folders, out, device=device)
     events, own = events or TrainingEvents(), Path(work) / file_stem(config.keyword)
-    if not check_synthesis(config, folders):
+    if not recorded:
         events.note(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
     run = with_synthesised(TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, events, executor))
     result, stand_ins = _train_first_stages(run)
@@ -98,15 +98,18 @@ def train_model(
     return dataclasses.replace(result, path=out)
 
 
-def check_training(config: TrainConfig, folders: DataFolders, out: Path, *, device: str) -> None:
-    """Refuse before minutes of synthesis what cannot be trained. Raises as ``train_model``."""
+def check_training(config: TrainConfig, folders: DataFolders, out: Path, *, device: str) -> bool:
+    """Refuse before minutes of synthesis what cannot be trained; whether there are recordings of the keyword.
+
+    Raises as ``train_model``.
+    """
     check_keyword(config)
     check_device(device)
     check_target(out)
     describe_encoder(config)
     if config.starter_pack:
         pack_path(config.starter_pack)
-    check_synthesis(config, folders)
+    return check_synthesis(config, folders)
 
 
 def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]]:

@@ -144,6 +144,7 @@ def fit_student(
         of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
         ends = list[dict[str, Tensor]]()
         rounds = [config, *[_of_round(config)] * _ROUNDS]
+        steps = sum(one.steps for one in rounds)
         for number, own in enumerate(rounds):
             for step, optimizer in enumerate(_steps(network, batches, own)):
                 batch = batches.next()
@@ -157,7 +158,7 @@ def fit_student(
                 torch.autograd.backward(loss)
                 optimizer.step()
                 of_origin.step()
-                report(1 / sum(one.steps for one in rounds), 0.0)
+                report(1 / steps, 0.0)
             ends.append({name: one.clone() for name, one in network.state_dict().items()})
     network.load_state_dict({name: torch.stack([end[name].float() for end in ends]).mean(dim=0) for name in ends[0]})
     return network.eval()
