@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from support.small_world import small_config, write_world
 
-from wakeword.base.errors import ConfigError
+from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.model.model import read_model
 from wakeword_train import DataFolders, TrainConfig, train_model
-from wakeword_train.training_run import EpochReport, TrainingEvents
+from wakeword_train.training_run import EpochReport, TrainingEvents, TrainingRun
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,24 @@ def test_one_call_trains_calibrates_and_writes_the_model(world: DataFolders, tmp
     assert [point.name for point in card.operating_points] == ["fpr=0.05"]
     assert card.default_point == "fpr=0.05"
     assert any(line.startswith("warning: without enough --background") for line in messages)
+    assert not any("synthetic voices alone" in line for line in messages)
     assert [path.name for path in (tmp_path / "work" / "updown").iterdir()] == ["drocc-lf-4.onnx"]
+
+
+def test_a_word_without_recordings_is_said_to_be_taught_by_synthetic_voices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages: list[str] = []
+
+    def spoken(run: TrainingRun) -> None:
+        raise SynthesisError("no voice")
+
+    monkeypatch.setattr("wakeword_train.pipeline.with_synthesised", spoken)
+    with pytest.raises(SynthesisError, match="no voice"):
+        train_model(
+            small_config(), DataFolders(), tmp_path / "m.onnx", work=tmp_path, events=TrainingEvents(messages.append)
+        )
+    assert messages == ["no recordings of 'updown' are given: training on synthetic voices alone"]
 
 
 def test_without_a_report_the_steps_are_logged(
