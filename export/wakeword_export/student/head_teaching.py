@@ -26,7 +26,7 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY, Head
 from wakeword_export.head.float_graph import HeadGraph
 from wakeword_export.head.phoneme_graph import EmbeddedPhonemes, with_fit
 from wakeword_export.head.taught_head import FIT_BESIDE, OWN_COUNTS, TaughtHeads, digest_beside, write_taught_heads
-from wakeword_export.student.teaching import natural_clips
+from wakeword_export.student.natural_clips import natural_clips
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind
 from wakeword_tools.training_record import HEAD_FILE

@@ -1,6 +1,5 @@
 """Teaches a student a word: scenes from the clips, training, 8-bit numbers, and the cutoff."""
 
-import dataclasses
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -19,30 +18,24 @@ from wakeword_export.micro.filterbank import micro_features
 from wakeword_export.micro.int8_word import MicroNet, beside_phonemes, phonemes_digest, phonemes_of
 from wakeword_export.micro.mixed_net import CHANNELS, STRIDE
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentBatches, StudentScenes
+from wakeword_export.student.natural_clips import natural_clips
 from wakeword_export.student.parts import WINDOWS, PartWork, parts_of, student_of
 from wakeword_export.student.rounded_pack import MicroPack, read_micro_pack
 from wakeword_export.student.scenes import SceneMaker, Scenes, far_away
 from wakeword_export.student.separable_network import FEATURES
-from wakeword_tools.engines.kokoro import KOKORO
-from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.engines.learners import LEARNERS
-from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.training_record import STUDENT_FILE
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
-from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import packed_clips, places_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.starter import MICRO, OTHERS, PackedRecording, pack_path
-from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
+from wakeword_train.training_run import Phase, TrainingEvents
 
-_CLOSE_WORDS = 4
-"""Clips of the word for each of a close word."""
 _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
 
@@ -199,27 +192,3 @@ def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
     lengths = torch.tensor([len(frames) for frames in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
-
-
-def natural_clips(
-    config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], events: TrainingEvents
-) -> list[Clip]:
-    """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
-
-    A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not. Half of
-    an English word's are said as learners of English say it: many people do. Heads on what a network of phonemes hears find
-    more people too.
-    """
-    count = config.student.natural
-    if not count:
-        return []
-    natural = dataclasses.replace(
-        config.synthesis.natural, positives=count, near_negatives=count // _CLOSE_WORDS, negatives=0
-    )
-    if config.language == ENGLISH and KOKORO in resolved_engines(natural.engines, natural=True):
-        natural = dataclasses.replace(natural, engines=(*natural.engines, LEARNERS))
-    plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
-    own = dataclasses.replace(config, synthesis=plan)
-    spoken = TrainingRun(own, DataFolders(), run, run, events=events, executor=executor)
-    folders = with_synthesised(spoken).folders.by_kind
-    return [clip for kind in Kind for folder in folders.get(kind, ()) for clip in read_folder(folder, kind)]

@@ -24,8 +24,9 @@ from wakeword_export.micro.device_files import read_student
 from wakeword_export.micro.int8_word import MicroWordNet, beside_phonemes
 from wakeword_export.student import teaching
 from wakeword_export.student.drawn_windows import MicroSpeech, StudentScenes
+from wakeword_export.student.natural_clips import natural_clips
 from wakeword_export.student.scenes import SceneMaker
-from wakeword_export.student.teaching import natural_clips, teach_student
+from wakeword_export.student.teaching import teach_student
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.training_record import STUDENT_FILE
 from wakeword_train.data.augment import AugmentationConfig
@@ -186,7 +187,7 @@ def test_more_natural_voices_are_asked_for(run: Path, tmp_path: Path, monkeypatc
         folder = run / "synthesised" / f"positives-{Split.TRAIN}-{'0' * 12}"
         return dataclasses.replace(of, folders=DataFolders(positives=[folder]))
 
-    monkeypatch.setattr(teaching, "with_synthesised", spoken)
+    monkeypatch.setattr("wakeword_export.student.natural_clips.with_synthesised", spoken)
     config = dataclasses.replace(default_recipe(), keyword="updown", student=dataclasses.replace(SMALL, natural=40))
     found = natural_clips(config, tmp_path, executor=in_this_process, events=TrainingEvents())
     assert {clip.kind for clip in found} == {Kind.POSITIVE}
@@ -204,7 +205,7 @@ def test_learners_say_english_words_too_where_kokoro_is(
     language: str, speak: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[TrainingRun]()
-    monkeypatch.setattr(teaching, "with_synthesised", lambda run: asked.append(run) or run)
+    monkeypatch.setattr("wakeword_export.student.natural_clips.with_synthesised", lambda run: asked.append(run) or run)
     config = dataclasses.replace(default_recipe(), keyword="wo", language=language, student=SMALL)
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     for _ in range(2):
